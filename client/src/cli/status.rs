@@ -76,7 +76,10 @@ fn status(status: &Value) -> String {
     if !embedding.is_null() {
         let left = match at(embedding, "seconds_left") {
             Value::Null => String::new(),
-            _ => format!(", about {} left", duration(number(embedding, "seconds_left"))),
+            _ => format!(
+                ", about {} left",
+                duration(number(embedding, "seconds_left"))
+            ),
         };
         let waiting = fill("{missing} texts wait for vectors", embedding);
         facts.push(("second tier".to_owned(), waiting + &left));

@@ -111,7 +111,9 @@ where
             raw.get().to_owned()
         }
     };
-    serde_json::from_str(&json).map(Some).map_err(D::Error::custom)
+    serde_json::from_str(&json)
+        .map(Some)
+        .map_err(D::Error::custom)
 }
 
 /// Deserialises an object, also written as text.

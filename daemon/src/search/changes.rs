@@ -7,7 +7,8 @@ use lored_retrieval::text::{Change, IndexedText, NewText, key};
 
 use super::event_effect::EventEffect;
 use super::searchable_text::{
-    EmbeddedText, Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source, pieces, pieces_of,
+    EmbeddedText, Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source,
+    pieces, pieces_of,
 };
 use crate::events::Event;
 use crate::events::forgetting::EventsForgotten;
@@ -90,7 +91,7 @@ fn add(
     changes: &mut Changes,
 ) -> Result<(), Error> {
     let position = event.position().0;
-    let found = match pieces_of(blobs, event, meta) {
+    let found = match pieces_of(log, blobs, event, meta) {
         Ok(found) => found,
         Err(error @ Error::Corrupt { .. }) => {
             tracing::warn!(position, %error, "a text cannot be searched");
@@ -204,7 +205,7 @@ pub(super) fn context_of(
         &mut |earlier| {
             looked += 1;
             if is_talk(&earlier)
-                && let Ok(Some(found)) = pieces(blobs, &earlier)
+                && let Ok(Some(found)) = pieces(log, blobs, &earlier)
             {
                 before += 1;
                 texts.extend(found.short_text());

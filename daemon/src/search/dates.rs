@@ -6,8 +6,18 @@ use crate::clock::{Micros, format_time};
 
 const DAY_SECONDS: u64 = 24 * 3600;
 const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
 ];
 /// Years that a question can name; other numbers are no years.
 const YEARS: Range<i64> = 1970..2200;
@@ -56,7 +66,9 @@ pub fn named_in(question: &str, now: u64) -> Vec<Range<u64>> {
             ("yesterday", _) => Some(days_ago(1)..today),
             ("last" | "past", "week") => Some(days_ago(7)..today),
             ("last" | "past", "month") => Some(days_ago(31)..today),
-            _ => iso(word).or_else(|| in_words(&words, at)).and_then(|date| date.range(now)),
+            _ => iso(word)
+                .or_else(|| in_words(&words, at))
+                .and_then(|date| date.range(now)),
         };
         named.extend(range);
         if named.len() == NAMED_MAX {
@@ -144,7 +156,11 @@ impl WrittenDate {
                 Some(start..start + DAY_SECONDS)
             }
             None => {
-                let (next_year, next) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+                let (next_year, next) = if month == 12 {
+                    (year + 1, 1)
+                } else {
+                    (year, month + 1)
+                };
                 Some(seconds_of(year, month, 1)?..seconds_of(next_year, next, 1)?)
             }
         }
@@ -153,7 +169,10 @@ impl WrittenDate {
 
 fn year_of(now: u64) -> i64 {
     let written = format_time(now.saturating_mul(1_000_000));
-    written.get(..4).and_then(|year| year.parse().ok()).unwrap_or(1970)
+    written
+        .get(..4)
+        .and_then(|year| year.parse().ok())
+        .unwrap_or(1970)
 }
 
 /// Returns the start of a day, in seconds since 1970; `None` for a day that does not exist, or one before 1970.
@@ -219,12 +238,22 @@ mod tests {
         let month = (day("2023-05-01"), day("2023-06-01"));
         assert_eq!(days("in May 2023"), [month]);
         assert_eq!(days("in July"), [(day("2022-07-01"), day("2022-08-01"))]);
-        assert_eq!(days("what broke yesterday?"), [(day("2023-06-14"), day("2023-06-15"))]);
+        assert_eq!(
+            days("what broke yesterday?"),
+            [(day("2023-06-14"), day("2023-06-15"))]
+        );
     }
 
     #[test]
     fn other_words_are_no_dates() {
-        for question in ["May I restart it?", "step 8", "on 31 February 2023", "v2023-99", "port 8080", ""] {
+        for question in [
+            "May I restart it?",
+            "step 8",
+            "on 31 February 2023",
+            "v2023-99",
+            "port 8080",
+            "",
+        ] {
             assert_eq!(days(question), [], "{question}");
         }
     }

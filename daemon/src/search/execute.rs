@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use lored_ingest::quotable;
 use lored_models::{EmbeddingStage, Model};
 use lored_retrieval::ranking::{
-    FLOOR, ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER, VectorScale,
-    best_sentence, fuse, prefer, relevance, rerank, settle,
+    FLOOR, FLOOR_OF_VECTORS, ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_CODE,
+    TEXT_SHARE_FIRST_TIER, VectorScale, best_sentence, fuse, prefer, relevance, rerank, settle,
 };
 use lored_retrieval::text::{Class, IndexedText, Query, Terms};
 use lored_retrieval::vectors::VectorError;
@@ -230,7 +230,7 @@ impl Search<'_> {
         });
         let mut hits: Vec<RankedHit> = hits.collect();
         self.weigh(&mut hits, None, Some(scale))?;
-        settle(&mut hits, FLOOR);
+        settle(&mut hits, FLOOR_OF_VECTORS);
         Ok(SearchOutcome {
             total: hits.len() as u64,
             hits,
@@ -299,7 +299,11 @@ impl Search<'_> {
         for hit in &*hits {
             if let Some(unit) = self.index.text.unit(hit.key)?
                 && unit.kind.class() == Class::Talk
-                && self.ask.named_days.iter().any(|days| days.contains(&unit.time))
+                && self
+                    .ask
+                    .named_days
+                    .iter()
+                    .any(|days| days.contains(&unit.time))
             {
                 of_days.insert(hit.key);
             }

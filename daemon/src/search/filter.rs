@@ -117,7 +117,9 @@ impl Scope {
                 let root = row.map(|row| Root::of(&row.added)).unwrap_or_default();
                 roots.insert(source, root);
             }
-            let path = roots.get(source).map(|root| root.file_path(&entry.row.taken.path));
+            let path = roots
+                .get(source)
+                .map(|root| root.file_path(&entry.row.taken.path));
             if path.is_some_and(|path| folders.iter().any(|folder| path.starts_with(folder))) {
                 filter.documents.insert(of_document(&entry.id));
             }
@@ -154,7 +156,11 @@ impl Scope {
         if !self.kinds.contains(&unit.kind) {
             return false;
         }
-        if self.period.as_ref().is_some_and(|period| !period.contains(&unit.time)) {
+        if self
+            .period
+            .as_ref()
+            .is_some_and(|period| !period.contains(&unit.time))
+        {
             return false;
         }
         let is_document = unit.kind == Kind::Document;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use lored_retrieval::text::Kind;
 
+use super::dates;
 use super::execute::{Search, freshen};
 use super::feature::SearchIndexes;
 use super::filter::Scope;
@@ -73,6 +74,7 @@ pub fn find(
         mode: Mode::Hybrid,
         kinds: find.kinds.to_vec(),
         most: find.most,
+        named_days: dates::named_in(find.question, cx.engine.clock().now() / 1_000_000),
         include_content: true,
         ..SearchRequest::default()
     };

@@ -255,7 +255,11 @@ impl Index {
             let one = changes(&log, blobs, &event)?;
             to = event.position();
             events += 1;
-            bytes += one.embed.iter().map(|(_, one)| one.text.len()).sum::<usize>();
+            bytes += one
+                .embed
+                .iter()
+                .map(|(_, one)| one.text.len())
+                .sum::<usize>();
             all.text.extend(one.text);
             all.embed.extend(one.embed);
             all.is_forgetting |= one.is_forgetting;

@@ -7,12 +7,12 @@ use lore::protocol::names::word;
 
 use super::dates::date_in_words;
 use super::event_effect::EventEffect;
-use crate::checkpoints::{CheckpointSaved, Metadata};
+use crate::checkpoints::{self, CheckpointSaved, Metadata};
 use crate::documents;
 use crate::events::documents::{DocumentIngested, PartAdded};
-use crate::events::{Event, body};
-use crate::log::LoggedEvent;
 use crate::events::messages::{MessageMeta, MessageRecorded};
+use crate::events::{Event, body};
+use crate::log::{Log, LoggedEvent};
 use crate::projects::{ContextWritten, VersionMeta};
 use crate::steps::{StepRecorded, Text, unwrapped};
 use crate::store::{Blobs, Error};
@@ -23,6 +23,8 @@ use lored_retrieval::text::Kind;
 const PIECES_MAX: usize = 64;
 /// Maximum length of a text that is split into pieces, in bytes.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
+/// Maximum length of a checkpoint's context that is indexed, in bytes.
+const CONTEXT_BYTES_MAX: usize = 16 * 1024;
 /// Maximum number of words of a message that is understood only with the messages before it, and of these messages.
 const SHORT_WORDS_MAX: usize = 60;
 
@@ -133,7 +135,10 @@ impl Pieces {
         let [only] = self.all.as_slice() else {
             return None;
         };
-        let words = self.title.split_whitespace().chain(only.text.split_whitespace());
+        let words = self
+            .title
+            .split_whitespace()
+            .chain(only.text.split_whitespace());
         if words.take(SHORT_WORDS_MAX + 1).count() > SHORT_WORDS_MAX {
             return None;
         }
@@ -196,15 +201,16 @@ pub fn is_talk(event: &LoggedEvent) -> bool {
 }
 
 /// Extracts the searchable texts of an event; `None` if it has none.
-pub fn pieces(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
+pub fn pieces(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
     match Event::of(event)? {
-        Some(meta) => pieces_of(blobs, event, &meta),
+        Some(meta) => pieces_of(log, blobs, event, &meta),
         None => Ok(None),
     }
 }
 
 /// Extracts the searchable texts of an event with decoded metadata.
 pub(super) fn pieces_of(
+    log: &Log<'_>,
     blobs: &Blobs,
     event: &LoggedEvent,
     meta: &Event,
@@ -222,7 +228,7 @@ pub(super) fn pieces_of(
             of_part(blobs, event, of, part)
         }
         EventEffect::Version(version) => of_version(blobs, event, version),
-        EventEffect::Checkpoint(saved) => of_saved(event, saved),
+        EventEffect::Checkpoint(saved) => of_saved(log, blobs, event, saved),
         EventEffect::DocumentRemoved(_)
         | EventEffect::CheckpointsDeleted(_)
         | EventEffect::SourceRemoved
@@ -254,24 +260,42 @@ fn of_version(
     }))
 }
 
-/// Extracts the metadata of a checkpoint.
-fn of_saved(event: &LoggedEvent, saved: &CheckpointSaved) -> Result<Option<Pieces>, Error> {
+/// Extracts the metadata of a checkpoint, and the beginning of its context.
+fn of_saved(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    saved: &CheckpointSaved,
+) -> Result<Option<Pieces>, Error> {
     let Some(session) = &event.header.session else {
         return Ok(None);
     };
     let metadata = Metadata::of_event(event)?;
-    if metadata.map.is_empty() {
+    let mut all = Vec::new();
+    if !metadata.map.is_empty() {
+        let text = serde_json::to_string(&metadata.map).unwrap_or_default();
+        all.push(SearchableText::whole(text));
+    }
+    // The context of a deleted checkpoint is gone; its texts go with the deletion.
+    if let Some(context) = checkpoints::searchable(log.rows(), blobs, saved, CONTEXT_BYTES_MAX) {
+        let first = all.len();
+        let pieces = (first..).zip(cut(&context, "talk.txt"));
+        all.extend(pieces.map(|(number, piece)| SearchableText {
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            ..piece
+        }));
+    }
+    if all.is_empty() {
         return Ok(None);
     }
-    let text = serde_json::to_string(&metadata.map).unwrap_or_default();
     Ok(Some(Pieces {
         kind: Kind::Checkpoint,
         group: of_checkpoint(&saved.checkpoint.to_string()),
         session: of_session(session),
         title: String::new(),
-        spoken: String::new(),
+        spoken: date_in_words(event.header.happened_at()),
         time: seconds(event),
-        all: vec![SearchableText::whole(text)],
+        all,
     }))
 }
 
@@ -325,7 +349,12 @@ fn of_step(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> 
     };
     let spoken = date_in_words(event.header.happened_at());
     let title = title.join(" ");
-    Ok(of_talk(event, (Kind::Step, spoken), title, &unwrapped(&result)))
+    Ok(of_talk(
+        event,
+        (Kind::Step, spoken),
+        title,
+        &unwrapped(&result),
+    ))
 }
 
 /// Extracts the content of a message, with its speaker: the agent, or the sender of a message without one.
@@ -342,7 +371,12 @@ fn of_message(
     };
     let date = date_in_words(event.header.happened_at());
     let spoken = format!("{speaker}, {date}");
-    Ok(of_talk(event, (Kind::Message, spoken), String::new(), &content))
+    Ok(of_talk(
+        event,
+        (Kind::Message, spoken),
+        String::new(),
+        &content,
+    ))
 }
 
 /// Returns the time of an event in seconds.

@@ -9,8 +9,8 @@ use lored_models::{EmbeddingStage, Model, ModelPool};
 use lored_retrieval::text::{number_of, position_of};
 use lored_retrieval::vectors::{Generation, VectorError, VectorStore};
 
-use super::index::IndexError;
 use super::changes::context_of;
+use super::index::IndexError;
 use super::searchable_text::{EmbeddedText, pieces};
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
@@ -66,11 +66,15 @@ pub fn vectors_of(model: &Model, texts: &[(u64, EmbeddedText)]) -> Vec<Vec<f32>>
 }
 
 /// Returns the text of a unit as it is embedded; `None` if the unit no longer exists.
-pub fn embedded(log: &Log<'_>, blobs: &Blobs, key: u64) -> Result<Option<EmbeddedText>, IndexError> {
+pub fn embedded(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    key: u64,
+) -> Result<Option<EmbeddedText>, IndexError> {
     let Some(event) = log.at(Position(position_of(key)))? else {
         return Ok(None);
     };
-    let found = match pieces(blobs, &event) {
+    let found = match pieces(log, blobs, &event) {
         Ok(Some(found)) => found,
         Ok(None) | Err(StoreError::Corrupt { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),

@@ -31,7 +31,10 @@ pub fn unwrapped(raw: &str) -> Cow<'_, str> {
 
 fn of_envelope(value: &Value, depth: usize) -> Option<String> {
     let fields = value.as_object().filter(|_| depth < DEPTH_MAX)?;
-    if let Some(inner) = fields.get("result").filter(|_| fields.contains_key("jsonrpc")) {
+    if let Some(inner) = fields
+        .get("result")
+        .filter(|_| fields.contains_key("jsonrpc"))
+    {
         return of_envelope(inner, depth + 1);
     }
     if !is_envelope(fields) {
@@ -53,7 +56,13 @@ fn of_envelope(value: &Value, depth: usize) -> Option<String> {
 
 /// Returns whether an object has the members of an MCP result and no others.
 fn is_envelope(fields: &Map<String, Value>) -> bool {
-    const MEMBERS: [&str; 5] = ["content", "structuredContent", "isError", "_meta", "resultType"];
+    const MEMBERS: [&str; 5] = [
+        "content",
+        "structuredContent",
+        "isError",
+        "_meta",
+        "resultType",
+    ];
     let is_part = |part: &Value| part.get("type").is_some_and(Value::is_string);
     let has_parts = match fields.get("content") {
         Some(Value::Array(parts)) => parts.iter().all(is_part),
@@ -103,7 +112,9 @@ fn collect(value: &Value, depth: usize, into: &mut BTreeSet<String>) {
             all.iter().for_each(|one| collect(one, depth + 1, into));
         }
         Value::Object(fields) if depth < DEPTH_MAX => {
-            fields.values().for_each(|one| collect(one, depth + 1, into));
+            fields
+                .values()
+                .for_each(|one| collect(one, depth + 1, into));
         }
         Value::Array(_) | Value::Object(_) => {
             into.insert(value.to_string());
@@ -149,7 +160,10 @@ mod tests {
                 r#"{"content":[{"type":"text","text":"one"},{"type":"image","data":"AAAA"},{"type":"text","text":"two"},{"type":"text","text":"one"}]}"#,
                 "one\ntwo",
             ),
-            (r#"{"content":[],"structuredContent":{"result":"x y"}}"#, "x y"),
+            (
+                r#"{"content":[],"structuredContent":{"result":"x y"}}"#,
+                "x y",
+            ),
             (
                 r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"up"}]}}"#,
                 "up",
@@ -173,7 +187,10 @@ mod tests {
             r#"{"id":1e400,"content":[{"#,
             "",
         ] {
-            assert!(matches!(unwrapped(raw), Cow::Borrowed(same) if same == raw), "{raw}");
+            assert!(
+                matches!(unwrapped(raw), Cow::Borrowed(same) if same == raw),
+                "{raw}"
+            );
         }
     }
 }

@@ -86,7 +86,11 @@ impl<K> RankedHit<K> {
 pub fn prefer<K: Ord + Copy>(hits: &mut [RankedHit<K>], by: f64, is_preferred: impl Fn(K) -> bool) {
     let count = hits.len().max(1) as f64;
     let mean = hits.iter().map(|hit| hit.score).sum::<f64>() / count;
-    let variance = hits.iter().map(|hit| (hit.score - mean).powi(2)).sum::<f64>() / count;
+    let variance = hits
+        .iter()
+        .map(|hit| (hit.score - mean).powi(2))
+        .sum::<f64>()
+        / count;
     let bonus = by * variance.sqrt();
     for hit in hits.iter_mut().filter(|hit| is_preferred(hit.key)) {
         hit.score += bonus;

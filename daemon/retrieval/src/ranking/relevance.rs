@@ -13,17 +13,19 @@ pub enum VectorScale {
     Transformer,
 }
 
-/// Minimum score of a hit. Below it, a hit is as good as unrelated.
-pub const FLOOR: f64 = 0.02;
+/// Minimum score of a hit whose words and vector were compared. Below it are the nearest texts to words that do not exist.
+pub const FLOOR: f64 = 0.015;
+/// Minimum score of a hit whose vector alone was compared.
+pub const FLOOR_OF_VECTORS: f64 = 0.04;
 
 /// Coefficients: the constant, the weight of the words, and the weight of the cosine.
 struct Coefficients(f64, f64, f64);
 
-const WORDS_ALONE: Coefficients = Coefficients(-4.0, 7.0, 0.0);
-const STATIC: Coefficients = Coefficients(-5.5, 5.0, 4.0);
-const TRANSFORMER: Coefficients = Coefficients(-6.5, 4.0, 7.0);
-const STATIC_ALONE: Coefficients = Coefficients(-6.0, 0.0, 7.0);
-const TRANSFORMER_ALONE: Coefficients = Coefficients(-7.0, 0.0, 9.5);
+const WORDS_ALONE: Coefficients = Coefficients(-4.01, 9.74, 0.0);
+const STATIC: Coefficients = Coefficients(-6.76, 7.55, 6.36);
+const TRANSFORMER: Coefficients = Coefficients(-6.3, 6.5, 6.8);
+const STATIC_ALONE: Coefficients = Coefficients(-6.69, 0.0, 8.92);
+const TRANSFORMER_ALONE: Coefficients = Coefficients(-6.5, 0.0, 9.5);
 
 /// Returns the score of a hit, from 0 to 1.
 ///

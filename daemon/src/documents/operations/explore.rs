@@ -84,7 +84,9 @@ fn page_start(next: Option<&str>) -> Result<usize, Refusal> {
     let Some(next) = next.filter(|next| !next.is_empty()) else {
         return Ok(0);
     };
-    let number = next.strip_prefix("item-").and_then(|number| number.parse().ok());
+    let number = next
+        .strip_prefix("item-")
+        .and_then(|number| number.parse().ok());
     number.filter(|number| *number < START_MAX).ok_or_else(|| {
         Refusal::invalid(format!(
             "`next` is `{}`; expected the `next` of the previous page",
@@ -142,7 +144,11 @@ fn explore(
         StructureType::Categories => categories(&wanted),
     };
     reply.total = items.len() as u64;
-    reply.items = items.into_iter().skip(page.start).take(page.len()).collect();
+    reply.items = items
+        .into_iter()
+        .skip(page.start)
+        .take(page.len())
+        .collect();
     reply.next = next_of(&reply, &page);
     Ok(reply)
 }
@@ -166,7 +172,9 @@ fn nothing(catalogue: &Catalogue, context: Option<&str>, file: Option<&str>) -> 
     };
     let refusal = Refusal::new(Code::NotFound, what);
     if context.is_none() {
-        let names = catalogue.all().map(|entry| entry.row.file_name().to_owned());
+        let names = catalogue
+            .all()
+            .map(|entry| entry.row.file_name().to_owned());
         let near = nearest_names(wanted, names.collect());
         if !near.is_empty() {
             return refusal.hint(format!("The nearest files are {}.", near.join(", ")));

@@ -115,7 +115,11 @@ pub fn nearest_names(value: &str, known: BTreeSet<String>) -> Vec<String> {
     if scored.is_empty() && known.len() <= NEAREST {
         return known.into_iter().collect();
     }
-    scored.into_iter().take(NEAREST).map(|(_, one)| one).collect()
+    scored
+        .into_iter()
+        .take(NEAREST)
+        .map(|(_, one)| one)
+        .collect()
 }
 
 /// Lists the context ids that are most similar to a text, the most similar first.
@@ -158,8 +162,17 @@ mod tests {
     #[test]
     fn near_values_are_named() {
         let known = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
-        let files = ["contract.docx.md", "login.md", "readme.md", "invoices.md", "x.rs"];
-        assert_eq!(nearest_names("Contract.docx.md", known(&files)), ["contract.docx.md"]);
+        let files = [
+            "contract.docx.md",
+            "login.md",
+            "readme.md",
+            "invoices.md",
+            "x.rs",
+        ];
+        assert_eq!(
+            nearest_names("Contract.docx.md", known(&files)),
+            ["contract.docx.md"]
+        );
         assert_eq!(nearest_names("legal/login.md", known(&files)), ["login.md"]);
         assert_eq!(nearest_names("lgoin.md", known(&files)), ["login.md"]);
         assert_eq!(nearest_names("zzz", known(&files)), [""; 0]);

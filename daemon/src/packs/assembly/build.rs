@@ -136,7 +136,11 @@ impl<'i> Parts<'i> {
             shown.sort_by_key(|(one, _)| (one.source.position, one.place));
             let sources = shown.iter().map(|(one, _)| one.source.clone()).collect();
             let lines = shown.into_iter().map(|(_, lines)| lines);
-            add(SectionName::History, listed(labels::HISTORY, lines), sources);
+            add(
+                SectionName::History,
+                listed(labels::HISTORY, lines),
+                sources,
+            );
         }
         if plan.entities > 0 {
             let (text, sources) = self.entities(plan);
@@ -206,7 +210,13 @@ impl<'i> Parts<'i> {
             left_out.push(Omission::of(source, Part::Whole, budget));
         }
         let sources = of.passages.iter().map(|one| &one.source);
-        left_out.extend(omitted(sources, &self.passages, &plan.passages, share, tokens));
+        left_out.extend(omitted(
+            sources,
+            &self.passages,
+            &plan.passages,
+            share,
+            tokens,
+        ));
         left_out
     }
 }

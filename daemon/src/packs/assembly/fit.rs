@@ -141,8 +141,16 @@ fn entity_units(entities: &[EntitySize]) -> Vec<(EntityLine, usize)> {
     let kept = entities.len().min(ENTITIES_KEPT);
     for range in [0..kept, kept..entities.len()] {
         let of = |at: usize| entities.get(at).copied().unwrap_or_default();
-        units.extend(range.clone().map(|at| (EntityLine::Lines(at), of(at).lines)));
-        units.extend(range.clone().map(|at| (EntityLine::Details(at), of(at).details)));
+        units.extend(
+            range
+                .clone()
+                .map(|at| (EntityLine::Lines(at), of(at).lines)),
+        );
+        units.extend(
+            range
+                .clone()
+                .map(|at| (EntityLine::Details(at), of(at).details)),
+        );
         units.extend(range.map(|at| (EntityLine::Relations(at), of(at).relations)));
     }
     units
@@ -216,7 +224,10 @@ mod tests {
         let all = BudgetPlan::of(&sizes(), 1_789);
         assert_eq!(all.history, [300; 5]);
         assert_eq!((all.entities, all.details, all.relations), (4, 4, 4));
-        assert_eq!((all.values.as_slice(), all.has_topic), ([30].as_slice(), true));
+        assert_eq!(
+            (all.values.as_slice(), all.has_topic),
+            ([30].as_slice(), true)
+        );
         let less = BudgetPlan::of(&sizes(), 1_788);
         assert_eq!(less.history, [300, 300, 300, 300, 299]);
         assert_eq!(less.entities, 4);
@@ -256,7 +267,10 @@ mod tests {
         };
         // Everything: 95 + 105 + 145 + 35 + 9.
         let plan = BudgetPlan::of(&few, 389);
-        assert_eq!((plan.entities, plan.relations, plan.values.len()), (4, 4, 1));
+        assert_eq!(
+            (plan.entities, plan.relations, plan.values.len()),
+            (4, 4, 1)
+        );
         assert!(plan.has_topic);
         assert_eq!(plan.history, [100]);
     }

@@ -46,12 +46,7 @@ pub struct RenderedPiece {
 impl TextPiece {
     /// Frames a message or a tool result: `[user 2026-11-21]` and the text below it, fenced unless it is one plain line.
     /// With `names_agent`, the agent is named, too.
-    pub fn message(
-        reported: &PackMessage,
-        names_agent: bool,
-        tokens: &Tokens,
-        max: usize,
-    ) -> Self {
+    pub fn message(reported: &PackMessage, names_agent: bool, tokens: &Tokens, max: usize) -> Self {
         let who = sanitize::line(&reported.who);
         let agent = sanitize::line(&reported.agent);
         let who = match names_agent && !agent.is_empty() {
@@ -74,9 +69,10 @@ impl TextPiece {
         let above = passage.source.section.as_deref().unwrap_or_default();
         let headings: Vec<&str> = above.split(" / ").filter(|one| !one.is_empty()).collect();
         let (file, headings) = match &passage.source.item {
-            Item::ContextFile(file) => {
-                (format!("{} v{}", file.file_type, file.version), headings.as_slice())
-            }
+            Item::ContextFile(file) => (
+                format!("{} v{}", file.file_type, file.version),
+                headings.as_slice(),
+            ),
             other => match headings.split_first() {
                 Some((path, rest)) => {
                     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
@@ -259,7 +255,10 @@ mod tests {
         assert_eq!(tokens.count(&shown.lines), piece.tokens);
         for (text, lines) in [
             ("Look at `x`.\n", "Look at `x`.\n"),
-            ("[assistant 2025-11-21]", "```\n[assistant 2025-11-21]\n```\n"),
+            (
+                "[assistant 2025-11-21]",
+                "```\n[assistant 2025-11-21]\n```\n",
+            ),
             ("", "```\n```\n"),
         ] {
             let shown = framed(&message(text), &tokens, 100).within(&tokens, 100);
@@ -279,7 +278,10 @@ mod tests {
             ("user", ""),
             ("assistant", "claude-code"),
             ("netbox_get_objects", "codex"),
-            ("error of mcp__a_very_long_server_name__and_a_very_long_tool_name", "x"),
+            (
+                "error of mcp__a_very_long_server_name__and_a_very_long_tool_name",
+                "x",
+            ),
         ] {
             let reported = PackMessage {
                 who: who.to_owned(),
@@ -305,8 +307,14 @@ mod tests {
             lines("Open Issues", "It flaps."),
             "[bugs v3 / Open Issues]\nIt flaps.\n"
         );
-        let long = lines("Open Issues / BUG-1: the uplink flaps / Since when it flaps", "No.");
-        assert!(long.starts_with("[bugs v3 / … / ") || long.starts_with("[… / "), "{long}");
+        let long = lines(
+            "Open Issues / BUG-1: the uplink flaps / Since when it flaps",
+            "No.",
+        );
+        assert!(
+            long.starts_with("[bugs v3 / … / ") || long.starts_with("[… / "),
+            "{long}"
+        );
         assert!(tokens.count(long.lines().next().unwrap()) <= 12, "{long}");
     }
 

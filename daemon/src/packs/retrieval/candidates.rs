@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
-use super::history::{History, PIECES_MAX};
+use super::history::History;
 use super::search_hits::FoundHistory;
 use crate::entities::EntityRef;
+use crate::events::packs::Item;
 use crate::log::Position;
 use crate::packs::assembly::{Omission, PackMessage};
-use crate::events::packs::Item;
 use crate::store::Error;
 
 /// Number of newest tool results that come before anything that is found.
@@ -101,7 +101,11 @@ pub fn ranked(newest: Vec<History>, found: FoundHistory) -> RankedHistory {
     let mut best = found.pieces;
     let others = best.split_off(best.len().min(FOUND_FIRST));
     let all = messages.into_iter().chain(results).chain(best);
-    let all = all.chain(later_results).chain(others).chain(older).chain(rest);
+    let all = all
+        .chain(later_results)
+        .chain(others)
+        .chain(older)
+        .chain(rest);
     let (mut seen, mut said) = (HashSet::new(), HashSet::new());
     let mut pieces = Vec::new();
     for piece in all {
@@ -109,7 +113,7 @@ pub fn ranked(newest: Vec<History>, found: FoundHistory) -> RankedHistory {
         let place: (Position, Item, usize) = (
             piece.source.position,
             piece.source.item.clone(),
-            piece.place % PIECES_MAX,
+            piece.place,
         );
         let text = (piece.who.clone(), piece.text.trim().to_owned());
         if seen.insert(place) && said.insert(text) {

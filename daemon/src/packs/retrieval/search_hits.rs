@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use lore::protocol::names::WhyLeftOut;
 use lored_retrieval::text::Kind;
 
+use super::history::PIECES_MAX;
 use super::{SessionSnapshot, left_out};
 use crate::documents;
 use crate::error::Refusal;
+use crate::events;
 use crate::events::messages::{MessageMeta, MessageRecorded};
 use crate::events::packs::Item;
 use crate::events::steps::{StepAssigned, StepRecorded};
-use crate::events;
 use crate::log::Position;
 use crate::messages::quotations;
 use crate::operation::Context;
@@ -149,11 +150,16 @@ impl FoundHistory {
             position: found.position,
             section: None,
         };
+        // As the history of a session numbers them: the only result of a step comes after the place of a message.
+        let first_place = match found.kind {
+            Kind::Step => PIECES_MAX,
+            Kind::Message | Kind::Document | Kind::Context | Kind::Checkpoint => 0,
+        };
         let (source, who, text, is_kept) = match found.kind {
             Kind::Message => {
                 let (said, body): (MessageMeta, MessageRecorded) = events::both(&event)?;
-                let is_kept = snapshot
-                    .is_none_or(|one| one.working.has_message(found.position, &said.id));
+                let is_kept =
+                    snapshot.is_none_or(|one| one.working.has_message(found.position, &said.id));
                 let source = source(Item::Message(said.id));
                 if found.text.trim() == question.trim() {
                     let duplicate = left_out(&source, WhyLeftOut::Duplicate);
@@ -196,7 +202,7 @@ impl FoundHistory {
         }
         self.pieces.push(PackMessage {
             source,
-            place: found.chunk as usize,
+            place: first_place + found.chunk as usize,
             who,
             agent: found.agent.unwrap_or_default(),
             time: found.time,

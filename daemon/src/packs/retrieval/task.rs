@@ -108,7 +108,11 @@ pub fn task(
     passages.extend(search_hits::documents(cx, state, task)?);
     let question = candidates::question(task, &gathering.named, |entity| {
         let names = of.iter().map(|one| one.name_of(entity));
-        Ok(names.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().next())
+        Ok(names
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+            .next())
     })?;
     let mut found = search_hits::history(&of, from, (&question, task))?;
     // Messages about what the task names are relevant, whatever their words.
@@ -155,12 +159,7 @@ struct MergedPassages {
 }
 
 impl TaskRetrieval<'_> {
-    fn add(
-        &mut self,
-        of: &SessionSnapshot<'_>,
-        at: usize,
-        older: usize,
-    ) -> Result<(), Refusal> {
+    fn add(&mut self, of: &SessionSnapshot<'_>, at: usize, older: usize) -> Result<(), Refusal> {
         let named = of.named(self.task)?;
         self.newest.push(history::of(of, self.task, older)?);
         let mut mentioned: Vec<Position> = Vec::new();

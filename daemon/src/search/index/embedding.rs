@@ -289,7 +289,8 @@ impl Index {
         let Some(second) = &self.second else {
             return 0;
         };
-        if self.is_second_refused.load(Ordering::Relaxed) || self.wanted_of_second(second).is_empty()
+        if self.is_second_refused.load(Ordering::Relaxed)
+            || self.wanted_of_second(second).is_empty()
         {
             return 0;
         }
@@ -308,7 +309,10 @@ impl Index {
 
     /// Notes how long some texts of the second tier took, with the pauses between them.
     fn note_pace(&self, made: usize, took: Duration) {
-        let Some(each) = u32::try_from(made).ok().and_then(|made| took.checked_div(made)) else {
+        let Some(each) = u32::try_from(made)
+            .ok()
+            .and_then(|made| took.checked_div(made))
+        else {
             return;
         };
         let mut pace = lock(&self.pace);

@@ -70,8 +70,7 @@ impl Op for Search {
             .hint("`list_projects` lists the ids there are."));
         }
         let now = cx.engine.clock().now() / 1_000_000;
-        let is_narrowed =
-            project.is_some() || args.session.is_some() || document_filter.is_some();
+        let is_narrowed = project.is_some() || args.session.is_some() || document_filter.is_some();
         let ask = SearchRequest {
             period: period(args.since.as_deref(), args.until.as_deref())?,
             named_days: dates::named_in(&args.query, now),

@@ -25,7 +25,9 @@ pub fn why_nothing(
         && crate::sessions::of_project(state, project)?.is_empty()
         && crate::projects::file_types(state, project)?.is_empty()
     {
-        reasons.push(format!("the project `{project}` has no sessions and no context files"));
+        reasons.push(format!(
+            "the project `{project}` has no sessions and no context files"
+        ));
     }
     Ok(reasons)
 }
@@ -49,7 +51,9 @@ fn of_documents(filter: &DocumentFilter, catalogue: &Catalogue) -> Vec<String> {
             true => String::new(),
             false => format!("; the nearest are {}", near.join(", ")),
         };
-        reasons.push(format!("the filter `{name}` excludes everything: no document has {value}{hint}"));
+        reasons.push(format!(
+            "the filter `{name}` excludes everything: no document has {value}{hint}"
+        ));
     }
     if reasons.is_empty() && !has(filter) {
         let names: Vec<&str> = each.iter().map(|(name, _, _)| *name).collect();

@@ -114,6 +114,9 @@ fn searched(
 
 /// Puts the hits of the caller's project before the others, which are then those of the rest of the machine.
 fn put_first(searched: &mut SearchOutcome, first: SearchOutcome) {
+    if first.hits.is_empty() {
+        return;
+    }
     let own: BTreeSet<u64> = first.hits.iter().map(|hit| hit.key).collect();
     let mut hits = first.hits;
     let others = std::mem::take(&mut searched.hits).into_iter();

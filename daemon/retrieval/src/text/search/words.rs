@@ -10,8 +10,20 @@ pub const QUESTION_BYTES_MAX: usize = 64 << 10;
 
 /// Names of programming languages that mean nothing else in a question.
 const LANGUAGES: [&str; 14] = [
-    "python", "python2", "python3", "javascript", "typescript", "java", "golang", "kotlin", "haskell",
-    "php", "perl", "csharp", "matlab", "powershell",
+    "python",
+    "python2",
+    "python3",
+    "javascript",
+    "typescript",
+    "java",
+    "golang",
+    "kotlin",
+    "haskell",
+    "php",
+    "perl",
+    "csharp",
+    "matlab",
+    "powershell",
 ];
 /// Weight of such a name, and the number of other words that a question needs for it.
 const LANGUAGE_WEIGHT: f64 = 0.1;
