@@ -66,9 +66,10 @@ impl ContextPack {
         let query = args.query.clone();
         let wanted = PackSpec::new(among.clone(), PackPurpose::Task, query, args.max_tokens)?;
         let older = retrieval::older_within(wanted.max_tokens);
+        let scope = among.clone();
         let made = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
-                let of = (drawn_from.as_slice(), of_project.as_deref());
+                let of = (drawn_from.as_slice(), &scope, of_project.as_deref());
                 retrieval::task(cx, state, of, text, now, older)
             })
             .await?;

@@ -14,7 +14,7 @@ use crate::store::Error;
 /// Number of newest tool results that come before anything that is found.
 const RESULTS_FIRST: usize = 1;
 /// Number of found pieces that come before the other newest tool results.
-const FOUND_FIRST: usize = 8;
+pub const FOUND_FIRST: usize = 8;
 /// Number of newest messages of several sessions that come before anything that is found.
 const NEWEST_OF_ALL: usize = 4;
 /// Number of found pieces whose entities belong to the topic.

@@ -65,11 +65,12 @@ pub fn sessions_of(state: &State, among: &TaskScope) -> Result<Vec<(String, Sess
     Ok(found)
 }
 
-/// Retrieves the context of a task from these sessions and their project.
+/// Retrieves the context of a task from these sessions and their project; its other sessions are searched unless
+/// the task is for one session.
 pub fn task(
     cx: &Context,
     state: &State,
-    (sessions, project): (&[(String, SessionRow)], Option<&str>),
+    (sessions, among, project): (&[(String, SessionRow)], &TaskScope, Option<&str>),
     task: &str,
     now: Micros,
     older: usize,
@@ -114,10 +115,17 @@ pub fn task(
             .flatten()
             .next())
     })?;
-    let mut found = search_hits::history(&of, from, (&question, task))?;
+    let searched = match among {
+        TaskScope::Session(_) => None,
+        TaskScope::Project(_) => project,
+    };
+    let searched = (cx, state, searched);
+    let mut found = search_hits::history(&of, searched, (&question, task))?;
     // Messages about what the task names are relevant, whatever their words.
     found.has_relevant |= !gathering.mentioning.is_empty();
-    found.pieces.append(&mut gathering.mentioning);
+    let best = found.pieces.len().min(candidates::FOUND_FIRST);
+    let mentioning = std::mem::take(&mut gathering.mentioning);
+    drop(found.pieces.splice(best..best, mentioning));
     let newest = gathering.newest.iter().flat_map(|one| &one.messages);
     let topic_of: Vec<PackMessage> = newest.take(super::NEWEST).cloned().collect();
     let (entities, until) = gathering.entities(&of, &Topic::of(&topic_of, &found))?;
