@@ -7,7 +7,7 @@ use super::flag::{Fields, Flag, Kind};
 use super::output::sanitize;
 use super::parser::Matches;
 use super::report::{MORE, Rendered, Report, more};
-use super::template::{at, fill, is, list, plain};
+use super::template::{at, fill, fill_each, is, list, plain};
 use super::{Caller, Failure};
 
 /// Maximum length of a result's text, in characters.
@@ -79,6 +79,16 @@ pub const SEARCH: Command = Command::call_with(
             "project",
             "PROJECT",
             "Only what belongs to this project, by its id or `current`",
+        ),
+        Flag::text(
+            "since",
+            "DATE",
+            "Only what was said or recorded from this date or time on",
+        ),
+        Flag::text(
+            "until",
+            "DATE",
+            "Only what was said or recorded up to this date or time",
         ),
         Flag::switch(
             "here",
@@ -206,10 +216,19 @@ fn results(reply: &Value, matches: &Matches) -> Rendered {
             _ => "; the nearest contexts are {nearest_contexts}",
         };
         aside += &fill(&format!("lore: nothing was found{nearest}\n"), reply);
+        aside += &fill_each("lore: {}\n", list(reply, "warnings")).concat();
         return Rendered::nothing(aside);
     }
     let is_full = matches.is("full");
-    let text = results.iter().map(|found| result(found, is_full)).collect();
+    let mut text = String::new();
+    let mut is_elsewhere = false;
+    for found in results {
+        if is(found, "elsewhere") && !is_elsewhere {
+            is_elsewhere = true;
+            text += "from the rest of the machine:\n\n";
+        }
+        text += &result(found, is_full);
+    }
     Rendered::good(text).aside(aside + &more(MORE, reply))
 }
 
@@ -218,7 +237,7 @@ fn result(found: &Value, is_full: bool) -> String {
         true => "  (changed since)",
         false => "",
     };
-    let line = "{score:.4}  {title:80}  {file_path|context_name}";
+    let line = "{score:.2}  {title:80}  {file_path|context_name}";
     let mut text = fill(line, found) + changed + &fill("\n        {id}\n", found);
     let (caption, content) = (at(found, "caption.text"), at(found, "content"));
     let content = if content.is_null() {

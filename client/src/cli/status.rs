@@ -72,6 +72,18 @@ fn status(status: &Value) -> String {
         let values = list(status, of).iter();
         facts.extend(values.map(|value| (fill("{name:40}", value), fill(template, value))));
     }
+    let embedding = at(status, "embedding");
+    if !embedding.is_null() {
+        let left = match at(embedding, "seconds_left") {
+            Value::Null => String::new(),
+            _ => format!(
+                ", about {} left",
+                duration(number(embedding, "seconds_left"))
+            ),
+        };
+        let waiting = fill("{missing} texts wait for vectors", embedding);
+        facts.push(("second tier".to_owned(), waiting + &left));
+    }
     let retention = at(status, "retention");
     if !retention.is_null() {
         let template = match at(retention, "last") {

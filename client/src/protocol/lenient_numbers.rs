@@ -96,6 +96,26 @@ pub(super) fn some_texts<'de, D: Deserializer<'de>>(
     }
 }
 
+/// Deserialises an optional structure, or its JSON as text: many hosts send nested arguments so.
+pub(super) fn structure<'de, D, T>(input: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: serde::de::DeserializeOwned,
+{
+    let raw = Box::<RawValue>::deserialize(input)?;
+    let json = match serde_json::from_str::<Value>(raw.get()).map_err(D::Error::custom)? {
+        Value::Null => return Ok(None),
+        Value::String(text) if text.trim().is_empty() => return Ok(None),
+        Value::String(text) => text,
+        Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            raw.get().to_owned()
+        }
+    };
+    serde_json::from_str(&json)
+        .map(Some)
+        .map_err(D::Error::custom)
+}
+
 /// Deserialises an object, also written as text.
 pub(super) fn object<'de, D>(input: D) -> Result<Option<Map<String, Value>>, D::Error>
 where

@@ -40,6 +40,17 @@ pub struct Follower {
     pub lag: u64,
 }
 
+/// Progress of the second tier of search, which embeds texts in the background.
+#[wire]
+pub struct Embedding {
+    /// Number of texts that it has embedded.
+    pub embedded: u64,
+    /// Number of texts that wait. Until there are none, the first tier ranks.
+    pub missing: u64,
+    /// Seconds until they are embedded, at the pace of the last ones; absent while the pace is unknown.
+    pub seconds_left: Option<u64>,
+}
+
 /// State of the retention rules.
 #[wire]
 pub struct Retention {
@@ -93,6 +104,8 @@ pub struct StatusReply {
     pub sizes: BTreeMap<String, u64>,
     /// The followers of the log.
     pub followers: Vec<Follower>,
+    /// The second tier of search, while texts wait for it.
+    pub embedding: Option<Embedding>,
     /// The resolvers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resolvers: Vec<Resolver>,

@@ -11,6 +11,12 @@ use super::{BERT_PIECES, MAX_DIMENSION, ModelError, WordPiece, normalise};
 
 /// Limit on word pieces per batch: large batches make the unpacking of weights cheap.
 const BATCH_PIECES: usize = 512;
+/// A text to embed: its pieces, and the first of them that makes the vector.
+struct PooledText {
+    pieces: Vec<u32>,
+    pooled_from: usize,
+}
+
 /// Limit on layers.
 const MAX_LAYERS: usize = 48;
 
@@ -168,38 +174,57 @@ impl Bert {
         self.words.width
     }
 
-    /// Embeds texts together, as many as fit a batch.
-    pub fn embed_many(&self, tokenizer: &WordPiece, texts: &[&str]) -> Vec<Vec<f32>> {
-        let limit = BERT_PIECES.min(self.places.scales.len());
+    /// Embeds texts together, as many as fit a batch. The context of a text comes before it and is read with it, but only
+    /// the text's own pieces make its vector.
+    pub fn embed_many(&self, tokenizer: &WordPiece, texts: &[(&str, &str)]) -> Vec<Vec<f32>> {
+        let limit = BERT_PIECES.min(self.places.scales.len()).saturating_sub(2);
         let mut vectors = Vec::with_capacity(texts.len());
-        let mut batch: Vec<Vec<u32>> = Vec::new();
-        for text in texts {
-            let mut pieces = tokenizer.pieces(text, limit.saturating_sub(2));
-            pieces.insert(0, self.marks.0);
+        let mut batch: Vec<PooledText> = Vec::new();
+        for (context, text) in texts {
+            let own = tokenizer.pieces(text, limit);
+            let room = limit - own.len().min(limit);
+            let mut context = match context.is_empty() {
+                true => Vec::new(),
+                false => tokenizer.pieces(context, BERT_PIECES),
+            };
+            // The end of the context is nearest to the text.
+            context.drain(..context.len().saturating_sub(room));
+            let pooled_from = match context.len() {
+                0 => 0,
+                before => before + 1,
+            };
+            let mut pieces = vec![self.marks.0];
+            pieces.append(&mut context);
+            pieces.extend(own);
             pieces.push(self.marks.1);
-            if batch.iter().map(Vec::len).sum::<usize>() + pieces.len() > BATCH_PIECES {
+            let waiting: usize = batch.iter().map(|text| text.pieces.len()).sum();
+            if waiting + pieces.len() > BATCH_PIECES {
                 vectors.extend(self.forward(&std::mem::take(&mut batch)));
             }
-            batch.push(pieces);
+            batch.push(PooledText {
+                pieces,
+                pooled_from,
+            });
         }
         vectors.extend(self.forward(&batch));
         vectors
     }
 
-    fn forward(&self, batch: &[Vec<u32>]) -> Vec<Vec<f32>> {
-        let mut rows = self.embeddings(batch);
+    fn forward(&self, texts: &[PooledText]) -> Vec<Vec<f32>> {
+        let batch: Vec<&[u32]> = texts.iter().map(|text| text.pieces.as_slice()).collect();
+        let mut rows = self.embeddings(&batch);
         for layer in &self.layers {
-            self.step(layer, batch, &mut rows);
+            self.step(layer, &batch, &mut rows);
         }
         let width = self.dimension();
         let mut rest = rows.as_slice();
-        let mean = |pieces: &Vec<u32>| {
-            let (text, after) = rest
-                .split_at_checked(pieces.len() * width)
+        let mean = |text: &PooledText| {
+            let (own, after) = rest
+                .split_at_checked(text.pieces.len() * width)
                 .unwrap_or_default();
             rest = after;
             let mut sum = vec![0.0; width];
-            for row in text.chunks_exact(width) {
+            for row in own.chunks_exact(width).skip(text.pooled_from) {
                 sum.iter_mut()
                     .zip(row)
                     .for_each(|(sum, number)| *sum += number);
@@ -207,13 +232,13 @@ impl Bert {
             normalise(&mut sum);
             sum
         };
-        batch.iter().map(mean).collect()
+        texts.iter().map(mean).collect()
     }
 
     /// Returns a row for each piece: the sum of its word, position and segment embeddings.
-    fn embeddings(&self, batch: &[Vec<u32>]) -> Vec<f32> {
+    fn embeddings(&self, batch: &[&[u32]]) -> Vec<f32> {
         let width = self.dimension();
-        let count = batch.iter().map(Vec::len).sum::<usize>();
+        let count = batch.iter().map(|pieces| pieces.len()).sum::<usize>();
         let mut rows = vec![0.0; count * width];
         let pieces = batch.iter().flat_map(|pieces| pieces.iter().enumerate());
         for ((place, word), row) in pieces.zip(rows.chunks_exact_mut(width)) {
@@ -226,7 +251,7 @@ impl Bert {
     }
 
     /// Applies one layer, in place.
-    fn step(&self, layer: &Layer, batch: &[Vec<u32>], rows: &mut [f32]) {
+    fn step(&self, layer: &Layer, batch: &[&[u32]], rows: &mut [f32]) {
         let width = self.dimension();
         let quantized = Quantized::new(rows, width);
         let (queries, keys, values) = (

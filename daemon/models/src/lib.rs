@@ -308,6 +308,24 @@ impl Model {
                 .iter()
                 .map(|text| statics.embed(&self.tokenizer, text))
                 .collect(),
+            Encoder::Bert(bert) => {
+                let texts: Vec<(&str, &str)> = texts.iter().map(|text| ("", *text)).collect();
+                bert.embed_many(&self.tokenizer, &texts)
+            }
+        }
+    }
+
+    /// Returns the vectors of texts that are understood with a context, given before each text, in order.
+    ///
+    /// A transformer reads the context with the text, and only the text's own pieces make the vector. Static embeddings
+    /// know no context. An empty context gives the vector of [`Model::embed`].
+    #[must_use]
+    pub fn embed_in_context(&self, texts: &[(&str, &str)]) -> Vec<Vec<f32>> {
+        match &self.encoder {
+            Encoder::Statics(statics) => texts
+                .iter()
+                .map(|(_, text)| statics.embed(&self.tokenizer, text))
+                .collect(),
             Encoder::Bert(bert) => bert.embed_many(&self.tokenizer, texts),
         }
     }

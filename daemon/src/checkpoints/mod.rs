@@ -47,6 +47,7 @@ pub use object_uses::{
 pub use operations::{StoredCheckpoint, is_blob_named};
 pub use pack::release;
 pub use restore::{CheckpointData, take};
+pub use values::searchable;
 pub use view::{SPACE, apply, has_kept, ids_of, newest, of_session_row};
 
 // For the engine's tests, which decide real commands.

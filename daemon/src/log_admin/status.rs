@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lore::protocol::Position;
-use lore::protocol::status::{self as wire, Follower, Resolver, StatusArgs, StatusReply};
+use lore::protocol::status::{
+    self as wire, Embedding, Follower, Resolver, StatusArgs, StatusReply,
+};
 
 use super::{RetentionOutcome, prometheus};
 use crate::clock::{Micros, format_time};
@@ -106,6 +108,13 @@ impl Op for Status {
             redactions: cx.redactor.counts(),
             prometheus: None,
             followers: followers(&cx, published.tail.position)?,
+            embedding: search::SearchIndexes::of(&cx)?.embedding().map(
+                |(embedded, missing, seconds_left)| Embedding {
+                    embedded,
+                    missing,
+                    seconds_left,
+                },
+            ),
             limits: BTreeMap::from([("checkpoint_bytes".to_owned(), limits.total_bytes_max)]),
             retention: retention(&cx),
             warnings,

@@ -41,6 +41,7 @@ pub use marker::{Marker, lines as marker_lines, path as marker_path};
 pub use passages::{Passage, content, drawn_on, passages, position_of};
 pub use view::{
     FileRow, SPACE, apply, file, file_types, files, forget, name_of, project, shared_with, version,
+    worktrees,
 };
 
 use std::sync::LazyLock;

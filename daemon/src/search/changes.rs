@@ -7,7 +7,8 @@ use lored_retrieval::text::{Change, IndexedText, NewText, key};
 
 use super::event_effect::EventEffect;
 use super::searchable_text::{
-    is_talk, of_checkpoint, of_context, of_document, of_session, of_source, pieces, pieces_of,
+    EmbeddedText, Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source,
+    pieces, pieces_of,
 };
 use crate::events::Event;
 use crate::events::forgetting::EventsForgotten;
@@ -25,7 +26,7 @@ pub struct Changes {
     /// Changes of the text index, in order.
     pub text: Vec<Change>,
     /// New texts to embed, with their keys.
-    pub embed: Vec<(u64, String)>,
+    pub embed: Vec<(u64, EmbeddedText)>,
     /// Whether something was forgotten, so that it must leave the index files, too.
     pub is_forgetting: bool,
     /// Events whose context included forgotten text; they are indexed again afterwards ([`added_anew`]).
@@ -72,7 +73,7 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Chan
             changes.is_forgetting = true;
         }
         EventEffect::Step
-        | EventEffect::Message
+        | EventEffect::Message(_)
         | EventEffect::DocumentPart(_)
         | EventEffect::Checkpoint(_)
         | EventEffect::Nothing => {}
@@ -90,7 +91,7 @@ fn add(
     changes: &mut Changes,
 ) -> Result<(), Error> {
     let position = event.position().0;
-    let found = match pieces_of(blobs, event, meta) {
+    let found = match pieces_of(log, blobs, event, meta) {
         Ok(found) => found,
         Err(error @ Error::Corrupt { .. }) => {
             tracing::warn!(position, %error, "a damaged text is not indexed");
@@ -101,7 +102,7 @@ fn add(
     let Some(found) = found else {
         return Ok(());
     };
-    let beside = extra_text(log, blobs, event)?;
+    let beside = context_of(log, blobs, event, &found)?;
     for (number, piece) in (0..).zip(&found.all) {
         let unit = IndexedText {
             key: key(position, number),
@@ -109,13 +110,18 @@ fn add(
             group: found.group,
             session: found.session,
             number: piece.number,
+            time: found.time,
         };
         let text = found.indexed(piece);
         let around = match is_talk(event) {
             true => format!("{beside}{text}"),
             false => String::new(),
         };
-        changes.embed.push((unit.key, found.embedded(piece)));
+        let embedded = EmbeddedText {
+            context: beside.clone(),
+            text: found.embedded(piece),
+        };
+        changes.embed.push((unit.key, embedded));
         changes
             .text
             .push(Change::Add(NewText { unit, text, around }));
@@ -177,24 +183,34 @@ fn forget(
     Ok(())
 }
 
-/// Returns the start of the preceding texts of the session, in order.
-fn extra_text(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<String, Error> {
+/// Returns the preceding texts of the session, in order, for a short message or result; empty for a long one, which is
+/// understood alone. Long texts before it are no context.
+pub(super) fn context_of(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    own: &Pieces,
+) -> Result<String, Error> {
     let Some(session) = event.header.session.as_deref().filter(|_| is_talk(event)) else {
         return Ok(String::new());
     };
+    if own.short_text().is_none() {
+        return Ok(String::new());
+    }
     let mut texts: Vec<String> = Vec::new();
-    let mut looked = 0;
+    let (mut before, mut looked) = (0, 0);
     log.back(
         EventScope::Session(session),
         event.position(),
         &mut |earlier| {
             looked += 1;
             if is_talk(&earlier)
-                && let Ok(Some(found)) = pieces(blobs, &earlier)
+                && let Ok(Some(found)) = pieces(log, blobs, &earlier)
             {
-                texts.push(format!("{}\n{}", found.title, found.extra_text()));
+                before += 1;
+                texts.extend(found.short_text());
             }
-            Ok(match texts.len() < BESIDE && looked < LOOKED_BACK {
+            Ok(match before < BESIDE && looked < LOOKED_BACK {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             })

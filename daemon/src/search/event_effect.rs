@@ -5,7 +5,7 @@ use crate::events::checkpoints::{CheckpointEvent, CheckpointSaved, CheckpointsDe
 use crate::events::documents::{DocumentEvent, DocumentMeta, PartMeta};
 use crate::events::entities::EntityEvent;
 use crate::events::forgetting::{EventsForgotten, ForgettingEvent};
-use crate::events::messages::MessageEvent;
+use crate::events::messages::{MessageEvent, MessageMeta};
 use crate::events::packs::PackEvent;
 use crate::events::projects::{ProjectEvent, VersionMeta};
 use crate::events::sessions::SessionEvent;
@@ -18,7 +18,7 @@ pub(super) enum EventEffect<'e> {
     /// A step; its result is searchable.
     Step,
     /// A message.
-    Message,
+    Message(&'e MessageMeta),
     /// A document, which replaces its earlier version, with its first part.
     Document(&'e DocumentMeta),
     /// A further part of a document.
@@ -44,7 +44,7 @@ impl<'e> EventEffect<'e> {
     pub fn of(meta: &'e Event) -> Self {
         match meta {
             Event::Step(StepEvent::Recorded(_)) => Self::Step,
-            Event::Message(MessageEvent::Message(_)) => Self::Message,
+            Event::Message(MessageEvent::Message(meta)) => Self::Message(meta),
             Event::Document(DocumentEvent::Ingested(meta)) => Self::Document(meta),
             Event::Document(DocumentEvent::PartAdded(meta)) => Self::DocumentPart(meta),
             Event::Document(DocumentEvent::Removed(removed)) => {

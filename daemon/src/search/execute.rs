@@ -1,11 +1,13 @@
 //! Execution of a search: two ranked lists, fused, and the top hits reranked.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use lored_ingest::quotable;
 use lored_models::{EmbeddingStage, Model};
 use lored_retrieval::ranking::{
-    ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, best_sentence, fuse, rerank,
+    FLOOR, FLOOR_OF_VECTORS, ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_CODE,
+    TEXT_SHARE_FIRST_TIER, VectorScale, best_sentence, fuse, prefer, relevance, rerank, settle,
 };
 use lored_retrieval::text::{Class, IndexedText, Query, Terms};
 use lored_retrieval::vectors::VectorError;
@@ -18,7 +20,12 @@ use crate::log::Position;
 
 /// Number of hits of each list to fuse; it must cover the hits that are reranked.
 const FUSED: usize = 100;
+/// What a text of a day that the question names is preferred by, in standard deviations.
+const NAMED_DAYS_BONUS: f64 = 1.0;
 const _: () = assert!(lored_retrieval::ranking::DEPTH <= FUSED);
+
+/// Maximum number of hits of a search by vectors alone.
+pub const HITS_MAX: usize = 10_000;
 
 /// A hit with the parts of its score.
 pub type RankedHit = lored_retrieval::ranking::RankedHit<u64>;
@@ -42,6 +49,8 @@ pub struct SearchOutcome {
     pub query: Option<Vec<f32>>,
     /// A description of the texts that were not searched in time.
     pub partial: Option<String>,
+    /// The hits of the caller's project, if they come first, in order of their keys.
+    pub own: Option<Vec<u64>>,
 }
 
 /// The inputs of a search.
@@ -83,7 +92,12 @@ impl Search<'_> {
         if asked == Mode::Text {
             return self.text(limit);
         }
-        let vectors = match self.vectors(limit.max(FUSED)) {
+        // A search by vectors alone counts all texts that are near enough.
+        let wanted = match asked {
+            Mode::Vector => HITS_MAX,
+            Mode::Text | Mode::Hybrid | Mode::Semantic => FUSED,
+        };
+        let vectors = match self.vectors(limit.max(wanted)) {
             Ok(Some(vectors)) => vectors,
             Ok(None) => {
                 let why = "no embedding model is available".to_owned();
@@ -103,6 +117,8 @@ impl Search<'_> {
         if asked == Mode::Semantic {
             self.rerank(&mut searched);
         }
+        settle(&mut searched.hits, FLOOR);
+        searched.total = searched.hits.len() as u64;
         Ok(searched)
     }
 
@@ -151,8 +167,12 @@ impl Search<'_> {
             parts: [f64::from(hit.score), 0.0],
             ..RankedHit::unscored(hit.key)
         });
+        let mut hits: Vec<RankedHit> = hits.collect();
+        self.weigh(&mut hits, Some(found.bounds), None)?;
+        // A word that matches is a match, however little it says.
+        settle(&mut hits, 0.0);
         Ok(SearchOutcome {
-            hits: hits.collect(),
+            hits,
             total: found.total,
             used: Mode::Text,
             terms: found.terms,
@@ -169,10 +189,6 @@ impl Search<'_> {
         let among = match self.scope.is_all() {
             true => None,
             false => Some(self.index.text.units(Some(&has))?),
-        };
-        let total = match &among {
-            Some(among) => among.len() as u64,
-            None => self.index.text.counts().units(),
         };
         let query = model.embed(&self.ask.query);
         let store = ranking.read();
@@ -196,7 +212,6 @@ impl Search<'_> {
         Ok(Some(NearestTexts {
             missing_vectors,
             hits,
-            total,
             stage,
             model: format!("{} ({} tier)", model.id(), name(stage)),
             query,
@@ -206,15 +221,19 @@ impl Search<'_> {
     fn vector(&self, near: NearestTexts) -> Result<SearchOutcome, IndexError> {
         // The terms are only needed for highlights.
         let terms = self.words(0, &[])?.terms;
+        let scale = scale(near.stage);
         let hits = (1..).zip(&near.hits).map(|(rank, (key, score))| RankedHit {
             score: f64::from(*score),
             vector: list_score(rank, *score),
             parts: [0.0, f64::from(*score)],
             ..RankedHit::unscored(*key)
         });
+        let mut hits: Vec<RankedHit> = hits.collect();
+        self.weigh(&mut hits, None, Some(scale))?;
+        settle(&mut hits, FLOOR_OF_VECTORS);
         Ok(SearchOutcome {
-            hits: hits.collect(),
-            total: near.total,
+            total: hits.len() as u64,
+            hits,
             partial: near.partial(),
             used: Mode::Vector,
             model: Some(near.model),
@@ -241,11 +260,13 @@ impl Search<'_> {
             .filter(|key| !by_vector.contains(key))
             .collect();
         let also_vector = self.vector_scores(&near, &others)?;
+        let is_code = found.terms.asks_for_code() && self.classes() == [Class::Documents];
         let share = match near.stage {
             EmbeddingStage::First => TEXT_SHARE_FIRST_TIER,
+            EmbeddingStage::Second if is_code => TEXT_SHARE_CODE,
             EmbeddingStage::Second => TEXT_SHARE,
         };
-        let hits = fuse(
+        let mut hits = fuse(
             RankedList {
                 ranked: &ranked,
                 also: &also_text,
@@ -256,15 +277,72 @@ impl Search<'_> {
             },
             self.ask.fusion(share),
         );
+        self.prefer_named_days(&mut hits)?;
+        self.weigh(&mut hits, Some(found.bounds), Some(scale(near.stage)))?;
         Ok(SearchOutcome {
+            total: hits.len() as u64,
             hits,
-            total: near.total,
             partial: near.partial(),
             used: Mode::Hybrid,
             model: Some(near.model),
             terms: found.terms,
             ..SearchOutcome::default()
         })
+    }
+
+    /// Prefers texts of the days that the question names.
+    fn prefer_named_days(&self, hits: &mut [RankedHit]) -> Result<(), IndexError> {
+        if self.ask.named_days.is_empty() {
+            return Ok(());
+        }
+        let mut of_days = BTreeSet::new();
+        for hit in &*hits {
+            if let Some(unit) = self.index.text.unit(hit.key)?
+                && unit.kind.class() == Class::Talk
+                && self
+                    .ask
+                    .named_days
+                    .iter()
+                    .any(|days| days.contains(&unit.time))
+            {
+                of_days.insert(hit.key);
+            }
+        }
+        prefer(hits, NAMED_DAYS_BONUS, |key| of_days.contains(&key));
+        Ok(())
+    }
+
+    /// Computes the relevance of hits from their own scores. `bounds` are the text scores of a perfect match in each
+    /// class; without them or without a scale, words or vectors were not compared.
+    fn weigh(
+        &self,
+        hits: &mut [RankedHit],
+        bounds: Option<[f32; 2]>,
+        scale: Option<VectorScale>,
+    ) -> Result<(), IndexError> {
+        for hit in hits {
+            let words = match bounds {
+                None => None,
+                Some(bounds) => {
+                    let unit = self.index.text.unit(hit.key)?;
+                    let class = unit.map_or(Class::Documents, |unit| unit.kind.class());
+                    let [documents, talk] = bounds;
+                    let bound = match class {
+                        Class::Documents => documents,
+                        Class::Talk => talk,
+                    };
+                    let score = hit.text.map_or(0.0, |text| f64::from(text.score));
+                    // A query of stop words only says nothing about words.
+                    (bound > 0.0).then(|| score / f64::from(bound))
+                }
+            };
+            let cosine = scale.map(|scale| {
+                let cosine = hit.vector.map_or(0.0, |vector| f64::from(vector.score));
+                (scale, cosine)
+            });
+            hit.relevance = relevance(words, cosine);
+        }
+        Ok(())
     }
 
     fn vector_scores(
@@ -302,6 +380,14 @@ impl Search<'_> {
     }
 }
 
+/// Returns the scale of a tier's cosines.
+fn scale(stage: EmbeddingStage) -> VectorScale {
+    match stage {
+        EmbeddingStage::First => VectorScale::Static,
+        EmbeddingStage::Second => VectorScale::Transformer,
+    }
+}
+
 fn list_score(rank: usize, score: f32) -> Option<ListScore> {
     let rank = Some(rank);
     Some(ListScore { rank, score })
@@ -312,7 +398,6 @@ struct NearestTexts {
     /// Number of texts without a vector.
     missing_vectors: usize,
     hits: Vec<(u64, f32)>,
-    total: u64,
     stage: EmbeddingStage,
     model: String,
     query: Vec<f32>,

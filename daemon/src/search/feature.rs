@@ -247,6 +247,15 @@ impl SearchIndexes {
         }
     }
 
+    /// Returns the progress of the second tier while texts wait for it: embedded, waiting, and the seconds left.
+    #[must_use]
+    pub fn embedding(&self) -> Option<(u64, u64, Option<u64>)> {
+        let index = self.peek_open()?;
+        let (embedded, _) = index.second_counts();
+        let missing = index.second_backlog();
+        (missing > 0).then(|| (embedded, missing, index.seconds_left(missing)))
+    }
+
     /// Returns the warnings for `status`.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {

@@ -1,14 +1,15 @@
 //! The scope of a search: kinds, sessions, projects, and document filters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
+use std::path::{Path, PathBuf};
 
 use lored_retrieval::text::{IndexedText, Kind};
 
 use super::request::{DocumentFilter, Pattern, SearchRequest, plain_type};
 use super::searchable_text::{of_context, of_document, of_session};
 use crate::documents::operations::chunk_index;
-use crate::documents::{Catalogue, Entry};
+use crate::documents::{self, Catalogue, Entry, Root};
 use crate::projects;
 use crate::sessions;
 use crate::store::{Error, Rows};
@@ -20,14 +21,17 @@ pub struct Scope {
     session: Option<u64>,
     sessions: Option<BTreeSet<u64>>,
     project: Option<ProjectFilter>,
+    period: Option<Range<u64>>,
     documents: Option<BTreeMap<u64, Chunks>>,
 }
 
-/// The sessions and context files of a project.
+/// The sessions, context files and documents of a project.
 #[derive(Clone, Debug)]
 struct ProjectFilter {
     sessions: BTreeSet<u64>,
     files: BTreeSet<u64>,
+    /// Documents within the project's folders.
+    documents: BTreeSet<u64>,
 }
 
 /// The selected chunks of a document.
@@ -64,14 +68,66 @@ impl Scope {
             session: ask.session.as_deref().map(of_session),
             sessions: None,
             project,
+            period: ask.period.clone(),
             documents,
         })
     }
 
-    /// Restricts messages, steps and checkpoints to these sessions; an empty list means all sessions.
-    pub fn within(&mut self, sessions: &[String]) {
-        let hashes = sessions.iter().map(|session| of_session(session));
-        self.sessions = (!sessions.is_empty()).then(|| hashes.collect());
+    /// Restricts messages, steps and checkpoints to these sessions and to those of a project; without either they stay
+    /// unrestricted.
+    pub fn within(
+        &mut self,
+        rows: &dyn Rows,
+        project: Option<&str>,
+        sessions: &[String],
+    ) -> Result<(), Error> {
+        if project.is_none() && sessions.is_empty() {
+            return Ok(());
+        }
+        let mut hashes: BTreeSet<u64> = sessions.iter().map(|one| of_session(one)).collect();
+        if let Some(project) = project {
+            let of_project = sessions::of_project(rows, project)?;
+            hashes.extend(of_project.iter().map(|one| of_session(one)));
+        }
+        self.sessions = Some(hashes);
+        Ok(())
+    }
+
+    /// Restricts the scope to a project: its sessions, its context files, and the documents in its folders and in
+    /// `folder`.
+    pub fn first_of(
+        &self,
+        project: &str,
+        folder: Option<&Path>,
+        rows: &dyn Rows,
+        catalogue: &Catalogue,
+    ) -> Result<Self, Error> {
+        let mut filter = of_project(rows, project)?;
+        let worktrees = projects::worktrees(rows, project)?.into_iter();
+        let folders: Vec<PathBuf> = worktrees
+            .map(|(path, _)| PathBuf::from(path))
+            .chain(folder.map(Path::to_owned))
+            .filter(|folder| folder.parent().is_some())
+            .collect();
+        let mut roots: BTreeMap<&str, Root> = BTreeMap::new();
+        for entry in catalogue.all().filter(|_| !folders.is_empty()) {
+            let source = entry.row.source.as_str();
+            if !roots.contains_key(source) {
+                let row = documents::source(rows, source)?;
+                let root = row.map(|row| Root::of(&row.added)).unwrap_or_default();
+                roots.insert(source, root);
+            }
+            let path = roots
+                .get(source)
+                .map(|root| root.file_path(&entry.row.taken.path));
+            if path.is_some_and(|path| folders.iter().any(|folder| path.starts_with(folder))) {
+                filter.documents.insert(of_document(&entry.id));
+            }
+        }
+        Ok(Self {
+            project: Some(filter),
+            ..self.clone()
+        })
     }
 
     /// Returns whether the scope covers every text.
@@ -80,6 +136,7 @@ impl Scope {
         self.session.is_none()
             && self.sessions.is_none()
             && self.project.is_none()
+            && self.period.is_none()
             && self.documents.is_none()
             && Kind::ALL.iter().all(|kind| self.kinds.contains(kind))
     }
@@ -97,6 +154,13 @@ impl Scope {
     #[must_use]
     pub fn has(&self, unit: &IndexedText) -> bool {
         if !self.kinds.contains(&unit.kind) {
+            return false;
+        }
+        if self
+            .period
+            .as_ref()
+            .is_some_and(|period| !period.contains(&unit.time))
+        {
             return false;
         }
         let is_document = unit.kind == Kind::Document;
@@ -117,7 +181,7 @@ impl Scope {
         }
         self.project.as_ref().is_none_or(|project| match unit.kind {
             Kind::Context => project.files.contains(&unit.group),
-            Kind::Document => false,
+            Kind::Document => project.documents.contains(&unit.group),
             Kind::Message | Kind::Step | Kind::Checkpoint => {
                 project.sessions.contains(&unit.session)
             }
@@ -134,11 +198,12 @@ fn of_project(rows: &dyn Rows, project: &str) -> Result<ProjectFilter, Error> {
             .iter()
             .map(|file_type| of_context(project, file_type))
             .collect(),
+        documents: BTreeSet::new(),
     })
 }
 
 /// Returns whether a document matches the document filter, except for its chunks.
-fn fits(entry: &Entry, document_filter: &DocumentFilter) -> bool {
+pub fn fits(entry: &Entry, document_filter: &DocumentFilter) -> bool {
     let taken = &entry.row.taken;
     let any = |wanted: &[String], own: &str| {
         wanted.is_empty() || wanted.iter().any(|wanted| wanted == own)

@@ -1,10 +1,10 @@
 //! Search for other feature modules: finds texts that are relevant to a question.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use lored_retrieval::text::Kind;
 
+use super::dates;
 use super::execute::{Search, freshen};
 use super::feature::SearchIndexes;
 use super::filter::Scope;
@@ -20,35 +20,45 @@ pub use super::hit_details::HitDetails;
 
 /// Time to wait for the indexes to catch up. A pack must be quick, and it contains the newest messages anyway.
 const WAIT: Duration = Duration::from_millis(50);
-/// Number of hits to read for each requested text.
-const LOOKED_AT: usize = 4;
 
 /// A search by another feature module.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PreparedSearch<'f> {
     /// A message or a task.
     pub question: &'f str,
     /// The kinds of texts.
     pub kinds: &'f [Kind],
-    /// Restricts messages, steps and checkpoints to these sessions; empty for all.
+    /// Restricts messages, steps and checkpoints to these sessions, in addition to those of `project`; empty for all.
     pub sessions: &'f [String],
+    /// Restricts messages, steps and checkpoints to the sessions of this project.
+    pub project: Option<&'f str>,
     /// Maximum number of texts.
     pub most: usize,
+    /// Minimum score of a text, from 0 to 1.
+    pub least_score: f64,
 }
 
-/// Finds texts that contain at least half of a question's words, best first.
+/// A text that was found, with its score from 0 to 1.
+#[derive(Clone, Debug)]
+pub struct FoundText {
+    /// The text and its origin.
+    pub details: HitDetails,
+    /// The score.
+    pub score: f64,
+}
+
+/// Finds the texts that are relevant to a question, best first.
 ///
 /// Search is optional for packs: its errors are logged, and the result is empty.
 pub fn find(
     cx: &Context,
     state: &State,
     find: &PreparedSearch<'_>,
-) -> Result<Vec<HitDetails>, Refusal> {
-    let wanted = stems(find.question);
+) -> Result<Vec<FoundText>, Refusal> {
     let Some(room) = cx
         .extensions
         .get::<SearchIndexes>()
-        .filter(|_| !wanted.is_empty())
+        .filter(|_| !stems(find.question).is_empty())
     else {
         return Ok(Vec::new());
     };
@@ -61,14 +71,15 @@ pub fn find(
     }
     let ask = SearchRequest {
         query: find.question.to_owned(),
-        mode: Mode::Text,
+        mode: Mode::Hybrid,
         kinds: find.kinds.to_vec(),
         most: find.most,
+        named_days: dates::named_in(find.question, cx.engine.clock().now() / 1_000_000),
         include_content: true,
         ..SearchRequest::default()
     };
     let mut scope = Scope::of(&ask, state, &catalogue)?;
-    scope.within(find.sessions);
+    scope.within(state, find.project, find.sessions)?;
     let reader = Reader::new(cx, state, &catalogue);
     let searched = room.index().and_then(|index| {
         freshen(&index, state.published(), &cx.blobs, WAIT)?;
@@ -78,7 +89,7 @@ pub fn find(
             scope: &scope,
             text_of: &|key| reader.text(key),
         };
-        search.run(find.most * LOOKED_AT)
+        search.run(find.most)
     });
     let searched = match searched {
         Ok(searched) => searched,
@@ -90,38 +101,15 @@ pub fn find(
     };
     let mut found = Vec::new();
     for hit in &searched.hits {
-        if found.len() == find.most {
+        if found.len() == find.most || hit.score < find.least_score {
             break;
         }
-        if let Some(one) = reader.described(hit.key)?
-            && is_about(&wanted, &one.text)
-        {
-            found.push(one);
+        if let Some(details) = reader.described(hit.key)? {
+            found.push(FoundText {
+                details,
+                score: hit.score,
+            });
         }
     }
     Ok(found)
-}
-
-/// Returns whether a text contains half of the words, and at least two of them if there are two.
-fn is_about(wanted: &BTreeSet<String>, text: &str) -> bool {
-    let shared = wanted.intersection(&stems(text)).count();
-    let least = wanted.len().div_ceil(2).max(2).min(wanted.len());
-    shared >= least
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_shares_half_of_the_words() {
-        let wanted = stems("the router at the northern site is down");
-        assert!(is_about(
-            &wanted,
-            "Routers of sites in the north: northern routers."
-        ));
-        assert!(!is_about(&wanted, "A router."));
-        assert!(is_about(&stems("router"), "Routers everywhere."));
-        assert!(!is_about(&stems("router lunch"), "Routers everywhere."));
-    }
 }

@@ -28,7 +28,7 @@ const SETTLE_AFTER: Duration = Duration::from_secs(5);
 /// Delay before a retry after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
 /// Niceness of the thread, from 0 to 19.
-const NICE: i32 = 10;
+const NICE: i32 = 5;
 
 /// Follows the log until the future is dropped.
 pub async fn run(cx: Arc<Context>) {
@@ -128,12 +128,15 @@ fn work(cx: &Context, is_quiet: bool) -> Result<RemainingWork, IndexError> {
     index.flush(is_quiet)?;
     let embedded = match cx.engine.published() {
         Some(published) => {
-            index.embed_some(&published, &cx.blobs, is_quiet || index.wants_few())?
+            let may_embed = is_quiet || index.wants_few() || index.is_due_for_second();
+            index.embed_some(&published, &cx.blobs, may_embed)?
         }
         None => 0,
     };
-    Ok(if embedded > 0 {
+    Ok(if embedded > 0 && (is_quiet || index.wants_few()) {
         RemainingWork::ToEmbed
+    } else if embedded > 0 {
+        RemainingWork::ToSettle
     } else if is_quiet && index.compact_some()? {
         RemainingWork::ToCompact
     } else if !is_quiet {

@@ -153,10 +153,11 @@ impl<'r> Reader<'r> {
     }
 
     fn read(&self, position: Position) -> Result<Option<Read>, Error> {
-        let Some(event) = self.state.log().at(position)? else {
+        let log = self.state.log();
+        let Some(event) = log.at(position)? else {
             return Ok(None);
         };
-        match pieces(&self.cx.blobs, &event) {
+        match pieces(&log, &self.cx.blobs, &event) {
             Ok(Some(pieces)) => Ok(Some(Read { event, pieces })),
             Ok(None) => Ok(None),
             Err(error @ Error::Corrupt { .. }) => {
@@ -296,7 +297,7 @@ impl<'r> Reader<'r> {
                 let Some(CheckpointEvent::Saved(saved)) = CheckpointEvent::of(event)? else {
                     return Ok(false);
                 };
-                result.id = saved.checkpoint.to_string();
+                result.id = piece(saved.checkpoint.to_string());
                 let name = Metadata::of_event(event)?.name;
                 result.title = name.unwrap_or_else(|| result.id.clone());
             }

@@ -18,6 +18,7 @@ use lored_retrieval::text::{self, TextIndex};
 use lored_retrieval::vectors::VectorError;
 
 use super::changes::{Changes, added_anew, changes};
+use super::searchable_text::EmbeddedText;
 use super::stages::{StageIndex, VERSION, remove, stage};
 use crate::engine::PublishedState;
 use crate::locks::lock_unpoisoned;
@@ -102,6 +103,10 @@ pub struct Index {
     is_forgetting: AtomicBool,
     /// Whether the second tier's model is unusable.
     is_second_refused: AtomicBool,
+    /// Time that a text of the second tier takes, on average over the last ones.
+    pace: Mutex<Option<Duration>>,
+    /// End and duration of the second tier's last batch.
+    last_batch: Mutex<Option<(Instant, Duration)>>,
     /// Problems that were found and repaired, for `status`.
     pub warnings: Mutex<Vec<String>>,
     /// The reason why new texts have no vectors, until vectors can be stored again.
@@ -148,6 +153,8 @@ impl Index {
             applied: Mutex::new(Position(text.settled_position())),
             is_forgetting: AtomicBool::new(false),
             is_second_refused: AtomicBool::new(false),
+            pace: Mutex::default(),
+            last_batch: Mutex::default(),
             fault: Mutex::default(),
             text,
             first,
@@ -249,7 +256,11 @@ impl Index {
             let one = changes(&log, blobs, &event)?;
             to = event.position();
             events += 1;
-            bytes += one.embed.iter().map(|(_, text)| text.len()).sum::<usize>();
+            bytes += one
+                .embed
+                .iter()
+                .map(|(_, one)| one.text.len())
+                .sum::<usize>();
             all.text.extend(one.text);
             all.embed.extend(one.embed);
             all.is_forgetting |= one.is_forgetting;
@@ -274,9 +285,8 @@ impl Index {
     }
 
     fn apply(&self, all: Changes, to: Position) -> Result<(), IndexError> {
-        let mut removed = self.text.apply(&all.text, to.0)?;
-        // A text that was only indexed again because of its context already has its vector.
-        removed.retain(|key| !self.text.contains(*key).unwrap_or(false));
+        // A text that is indexed again because its context was forgotten also gets another vector.
+        let removed = self.text.apply(&all.text, to.0)?;
         if all.is_forgetting {
             self.is_forgetting.store(true, Ordering::Release);
         }
@@ -291,7 +301,7 @@ impl Index {
             }
         }
         // A later event of the same batch may replace a text.
-        let mut embed: Vec<(u64, String)> = all
+        let mut embed: Vec<(u64, EmbeddedText)> = all
             .embed
             .into_iter()
             .filter(|(key, _)| self.text.contains(*key).unwrap_or(false))

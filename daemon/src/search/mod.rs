@@ -4,6 +4,7 @@
 //! can be deleted at any time. A search first applies the events that they lack, so acknowledged writes are found.
 
 mod changes;
+mod dates;
 mod end;
 mod event_effect;
 mod execute;
@@ -21,4 +22,5 @@ mod stages;
 mod stems;
 
 pub use feature::{Limits, SearchIndexes};
-pub use find::{HitDetails, PreparedSearch, find};
+pub use find::{FoundText, HitDetails, PreparedSearch, find};
+pub use searchable_text::talk_pieces;

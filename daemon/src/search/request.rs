@@ -1,6 +1,7 @@
 //! The validated search request, for every search operation.
 
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
+use std::path::PathBuf;
 
 use lored_retrieval::ranking::Fusion;
 use lored_retrieval::text::Kind;
@@ -48,6 +49,14 @@ pub struct SearchRequest {
     pub session: Option<String>,
     /// Restricts the search to this project.
     pub project: Option<String>,
+    /// Restricts the search to what was said or recorded in this period, in seconds since 1970.
+    pub period: Option<Range<u64>>,
+    /// Periods that the query names; what was said in them comes first.
+    pub named_days: Vec<Range<u64>>,
+    /// Project whose texts come first in a search without a scope.
+    pub first: Option<String>,
+    /// The caller's folder; documents in it belong to that project.
+    pub folder: Option<PathBuf>,
     /// Restricts documents.
     pub document_filter: Option<DocumentFilter>,
     /// Maximum number of results of the page.
@@ -75,7 +84,7 @@ pub struct DocumentFilter {
     pub categories: Vec<String>,
     /// A file name, exact.
     pub file_name: Option<String>,
-    /// A file extension, ignoring case; `md` and `markdown` are equal.
+    /// A file type, as [`plain_type`] returns it.
     pub file_type: Option<String>,
     /// Tags, ignoring case.
     pub tags: Vec<String>,
@@ -107,12 +116,15 @@ impl SearchRequest {
     }
 }
 
-/// Normalises a file type: lower case, without its dot, and `md` for Markdown.
+/// Normalises a file type: lower case, without its dot, and one name for `md` and `markdown`, `txt` and `text`, `html` and
+/// `htm`.
 #[must_use]
 pub fn plain_type(file_type: &str) -> String {
     let plain = file_type.trim_start_matches('.').to_lowercase();
     match plain.as_str() {
         "markdown" => "md".to_owned(),
+        "text" => "txt".to_owned(),
+        "htm" => "html".to_owned(),
         _ => plain,
     }
 }

@@ -3,15 +3,18 @@
 //! They are made when an event is indexed, and again when a hit is shown. So the index stores no text, and results
 //! quote the log.
 
+use lore::protocol::names::word;
+
+use super::dates::date_in_words;
 use super::event_effect::EventEffect;
-use crate::checkpoints::{CheckpointSaved, Metadata};
+use crate::checkpoints::{self, CheckpointSaved, Metadata};
 use crate::documents;
 use crate::events::documents::{DocumentIngested, PartAdded};
+use crate::events::messages::{MessageMeta, MessageRecorded};
 use crate::events::{Event, body};
-use crate::log::LoggedEvent;
-use crate::messages::MessageRecorded;
+use crate::log::{Log, LoggedEvent};
 use crate::projects::{ContextWritten, VersionMeta};
-use crate::steps::{StepRecorded, Text};
+use crate::steps::{StepRecorded, Text, unwrapped};
 use crate::store::{Blobs, Error};
 use lored_ingest::{Limits, Sizes};
 use lored_retrieval::text::Kind;
@@ -20,8 +23,10 @@ use lored_retrieval::text::Kind;
 const PIECES_MAX: usize = 64;
 /// Maximum length of a text that is split into pieces, in bytes.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// Maximum length of a text that is indexed as context of later texts, in bytes.
-const BESIDE_BYTES_MAX: usize = 2048;
+/// Maximum length of a checkpoint's context that is indexed, in bytes.
+const CONTEXT_BYTES_MAX: usize = 16 * 1024;
+/// Maximum number of words of a message that is understood only with the messages before it, and of these messages.
+const SHORT_WORDS_MAX: usize = 60;
 
 /// A searchable text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +53,7 @@ impl SearchableText {
     }
 
     /// Returns the text without the repeated part.
-    fn own(&self) -> &str {
+    pub(super) fn own(&self) -> &str {
         self.text.get(self.reported..).unwrap_or(&self.text)
     }
 }
@@ -64,15 +69,32 @@ pub struct Pieces {
     pub session: u64,
     /// The common title.
     pub title: String,
+    /// For talk, who said it and when, in words: `Caroline, 8 May 2023`.
+    pub spoken: String,
+    /// Time when it was said or recorded, in seconds since 1970.
+    pub time: u64,
     /// The texts, in order.
     pub all: Vec<SearchableText>,
 }
 
+/// A text as it is embedded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EmbeddedText {
+    /// What was said before, for a short message.
+    pub context: String,
+    /// The text itself.
+    pub text: String,
+}
+
 impl Pieces {
-    /// Returns the indexed form of a piece, with the title and headings.
+    /// Returns the indexed form of a piece, with the speaker, the date, the title and headings.
     #[must_use]
     pub fn indexed(&self, piece: &SearchableText) -> String {
-        let mut text = self.title.clone();
+        let mut text = self.spoken.clone();
+        if !text.is_empty() && !self.title.is_empty() {
+            text.push('\n');
+        }
+        text.push_str(&self.title);
         for heading in piece.headings.iter().filter(|one| **one != self.title) {
             if !text.is_empty() {
                 text.push('\n');
@@ -86,11 +108,16 @@ impl Pieces {
         text
     }
 
-    /// Returns the form of a piece for embedding, with the title and the innermost heading as sentences before it.
+    /// Returns the form of a piece for embedding, with the speaker and the date, the title and the innermost heading as
+    /// sentences before it.
     #[must_use]
     pub fn embedded(&self, piece: &SearchableText) -> String {
         let innermost = piece.headings.last().filter(|one| **one != self.title);
         let mut text = String::new();
+        if !self.spoken.is_empty() {
+            text.push_str(&self.spoken);
+            text.push_str(": ");
+        }
         for above in std::iter::once(&self.title).chain(innermost) {
             if !above.is_empty() {
                 text.push_str(above);
@@ -101,19 +128,25 @@ impl Pieces {
         text
     }
 
-    /// Returns the start of the texts, for indexing as context of later texts of the session.
+    /// Returns the text with its title if it is so short that it is understood only with the texts before it, and that
+    /// it can be context of later texts.
     #[must_use]
-    pub fn extra_text(&self) -> String {
-        let mut text = String::new();
-        for piece in &self.all {
-            if text.len() >= BESIDE_BYTES_MAX {
-                break;
-            }
-            text.push_str(&piece.text);
-            text.push('\n');
+    pub fn short_text(&self) -> Option<String> {
+        let [only] = self.all.as_slice() else {
+            return None;
+        };
+        let words = self
+            .title
+            .split_whitespace()
+            .chain(only.text.split_whitespace());
+        if words.take(SHORT_WORDS_MAX + 1).count() > SHORT_WORDS_MAX {
+            return None;
         }
-        text.truncate(text.floor_char_boundary(BESIDE_BYTES_MAX));
-        text
+        let title = match self.title.is_empty() {
+            true => String::new(),
+            false => format!("{}\n", self.title),
+        };
+        Some(format!("{title}{}\n", only.text))
     }
 }
 
@@ -168,22 +201,23 @@ pub fn is_talk(event: &LoggedEvent) -> bool {
 }
 
 /// Extracts the searchable texts of an event; `None` if it has none.
-pub fn pieces(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
+pub fn pieces(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
     match Event::of(event)? {
-        Some(meta) => pieces_of(blobs, event, &meta),
+        Some(meta) => pieces_of(log, blobs, event, &meta),
         None => Ok(None),
     }
 }
 
 /// Extracts the searchable texts of an event with decoded metadata.
 pub(super) fn pieces_of(
+    log: &Log<'_>,
     blobs: &Blobs,
     event: &LoggedEvent,
     meta: &Event,
 ) -> Result<Option<Pieces>, Error> {
     match EventEffect::of(meta) {
         EventEffect::Step => of_step(blobs, event),
-        EventEffect::Message => of_message(blobs, event),
+        EventEffect::Message(meta) => of_message(blobs, event, meta),
         EventEffect::Document(meta) => {
             let part = body::<DocumentIngested>(event)?.part;
             of_part(blobs, event, (&meta.document, &meta.title, 0), part)
@@ -194,7 +228,7 @@ pub(super) fn pieces_of(
             of_part(blobs, event, of, part)
         }
         EventEffect::Version(version) => of_version(blobs, event, version),
-        EventEffect::Checkpoint(saved) => of_saved(event, saved),
+        EventEffect::Checkpoint(saved) => of_saved(log, blobs, event, saved),
         EventEffect::DocumentRemoved(_)
         | EventEffect::CheckpointsDeleted(_)
         | EventEffect::SourceRemoved
@@ -220,26 +254,48 @@ fn of_version(
         group: of_context(project, &version.file_type),
         session: 0,
         title: version.file_type.replace('_', " "),
+        spoken: String::new(),
+        time: seconds(event),
         all: cut(&content, "context.md"),
     }))
 }
 
-/// Extracts the metadata of a checkpoint.
-fn of_saved(event: &LoggedEvent, saved: &CheckpointSaved) -> Result<Option<Pieces>, Error> {
+/// Extracts the metadata of a checkpoint, and the beginning of its context.
+fn of_saved(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    saved: &CheckpointSaved,
+) -> Result<Option<Pieces>, Error> {
     let Some(session) = &event.header.session else {
         return Ok(None);
     };
     let metadata = Metadata::of_event(event)?;
-    if metadata.map.is_empty() {
+    let mut all = Vec::new();
+    if !metadata.map.is_empty() {
+        let text = serde_json::to_string(&metadata.map).unwrap_or_default();
+        all.push(SearchableText::whole(text));
+    }
+    // The context of a deleted checkpoint is gone; its texts go with the deletion.
+    if let Some(context) = checkpoints::searchable(log.rows(), blobs, saved, CONTEXT_BYTES_MAX) {
+        let first = all.len();
+        let pieces = (first..).zip(cut(&context, "talk.txt"));
+        all.extend(pieces.map(|(number, piece)| SearchableText {
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            ..piece
+        }));
+    }
+    if all.is_empty() {
         return Ok(None);
     }
-    let text = serde_json::to_string(&metadata.map).unwrap_or_default();
     Ok(Some(Pieces {
         kind: Kind::Checkpoint,
         group: of_checkpoint(&saved.checkpoint.to_string()),
         session: of_session(session),
         title: String::new(),
-        all: vec![SearchableText::whole(text)],
+        spoken: date_in_words(event.header.happened_at()),
+        time: seconds(event),
+        all,
     }))
 }
 
@@ -272,6 +328,8 @@ fn of_part(
         group: of_document(document),
         session: of_source(event.header.project.as_deref().unwrap_or_default()),
         title: title.to_owned(),
+        spoken: String::new(),
+        time: seconds(event),
         all,
     }))
 }
@@ -289,17 +347,50 @@ fn of_step(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> 
         Some(result) => result,
         None => read(step.error)?.unwrap_or_default(),
     };
-    Ok(of_talk(event, Kind::Step, title.join(" "), &result))
+    let spoken = date_in_words(event.header.happened_at());
+    let title = title.join(" ");
+    Ok(of_talk(
+        event,
+        (Kind::Step, spoken),
+        title,
+        &unwrapped(&result),
+    ))
 }
 
-/// Extracts the content of a message.
-fn of_message(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
+/// Extracts the content of a message, with its speaker: the agent, or the sender of a message without one.
+fn of_message(
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    meta: &MessageMeta,
+) -> Result<Option<Pieces>, Error> {
     let content = body::<MessageRecorded>(event)?.content.read(blobs)?;
-    Ok(of_talk(event, Kind::Message, String::new(), &content))
+    let agent = event.header.author();
+    let speaker = match agent.is_empty() {
+        true => word(meta.sender),
+        false => agent.to_owned(),
+    };
+    let date = date_in_words(event.header.happened_at());
+    let spoken = format!("{speaker}, {date}");
+    Ok(of_talk(
+        event,
+        (Kind::Message, spoken),
+        String::new(),
+        &content,
+    ))
+}
+
+/// Returns the time of an event in seconds.
+fn seconds(event: &LoggedEvent) -> u64 {
+    event.header.happened_at() / 1_000_000
 }
 
 /// Splits a text of a conversation; `None` outside sessions.
-fn of_talk(event: &LoggedEvent, kind: Kind, title: String, text: &str) -> Option<Pieces> {
+fn of_talk(
+    event: &LoggedEvent,
+    (kind, spoken): (Kind, String),
+    title: String,
+    text: &str,
+) -> Option<Pieces> {
     let session = event.header.session.as_deref()?;
     let mut all = cut(text, "talk.txt");
     if all.is_empty() && !title.is_empty() {
@@ -310,8 +401,17 @@ fn of_talk(event: &LoggedEvent, kind: Kind, title: String, text: &str) -> Option
         group: of_session(session),
         session: of_session(session),
         title,
+        spoken,
+        time: seconds(event),
         all,
     })
+}
+
+/// Splits a message or an unwrapped result into the pieces that search indexes, in order. None repeats another.
+#[must_use]
+pub fn talk_pieces(text: &str) -> Vec<String> {
+    let pieces = cut(text, "talk.txt").into_iter();
+    pieces.map(|piece| piece.own().to_owned()).collect()
 }
 
 /// Splits a text into pieces like a document; the extension of `name` selects the format.

@@ -9,14 +9,15 @@ use lored_models::{EmbeddingStage, Model, ModelPool};
 use lored_retrieval::text::{number_of, position_of};
 use lored_retrieval::vectors::{Generation, VectorError, VectorStore};
 
+use super::changes::context_of;
 use super::index::IndexError;
-use super::searchable_text::pieces;
+use super::searchable_text::{EmbeddedText, pieces};
 use crate::locks::{lock_unpoisoned, unpoisoned};
 use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
 
 /// Version of how events become units. Raise it when the same events give other units: the indexes are rebuilt.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The open vector index of one tier.
 pub struct StageIndex {
@@ -52,23 +53,35 @@ pub fn newest(stage: &StageIndex, most: usize) -> Vec<u64> {
 
 /// Embeds texts and returns their vectors in the same order.
 #[must_use]
-pub fn vectors_of(model: &Model, texts: &[(u64, String)]) -> Vec<Vec<f32>> {
-    let of: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    model.embed_many(&of)
+pub fn vectors_of(model: &Model, texts: &[(u64, EmbeddedText)]) -> Vec<Vec<f32>> {
+    let of = texts.iter();
+    let of: Vec<(&str, &str)> = of
+        .map(|(_, one)| (one.context.as_str(), one.text.as_str()))
+        .collect();
+    model.embed_in_context(&of)
 }
 
 /// Returns the text of a unit as it is embedded; `None` if the unit no longer exists.
-pub fn embedded(log: &Log<'_>, blobs: &Blobs, key: u64) -> Result<Option<String>, IndexError> {
+pub fn embedded(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    key: u64,
+) -> Result<Option<EmbeddedText>, IndexError> {
     let Some(event) = log.at(Position(position_of(key)))? else {
         return Ok(None);
     };
-    let found = match pieces(blobs, &event) {
+    let found = match pieces(log, blobs, &event) {
         Ok(Some(found)) => found,
         Ok(None) | Err(StoreError::Corrupt { .. }) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let piece = found.all.get(number_of(key));
-    Ok(piece.map(|piece| found.embedded(piece)))
+    let Some(piece) = found.all.get(number_of(key)) else {
+        return Ok(None);
+    };
+    Ok(Some(EmbeddedText {
+        context: context_of(log, blobs, &event, &found)?,
+        text: found.embedded(piece),
+    }))
 }
 
 /// Returns the name of a tier, which is also the name of its folder.

@@ -12,6 +12,7 @@ pub mod parameters;
 pub mod parse;
 pub mod resolve;
 pub mod trail;
+mod unwrapped;
 mod view;
 mod words;
 
@@ -19,6 +20,7 @@ pub use crate::events::steps::{
     ExtractorRegistered, FieldMappingRegistered, StepAssigned, StepEvent, StepRecorded, Text,
 };
 pub use named::{extractors_hash, resolved};
+pub use unwrapped::unwrapped;
 pub use view::{
     SPACE, StepAttempt, answering, apply, attempt, forget, forget_registrations, last_before,
     shared_attempts, steps as list,

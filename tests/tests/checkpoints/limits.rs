@@ -128,8 +128,7 @@ fn warnings_come_at_four_fifths() {
             );
         }
     }
-    let args =
-        json!({"sessionId": "large", "context": {"noise": noise(1_640_000, &mut random)}});
+    let args = json!({"sessionId": "large", "context": {"noise": noise(1_640_000, &mut random)}});
     let saved = save(&mut connection, args).unwrap();
     assert!(saved.warnings[0].contains("of 1000000 bytes"), "{saved:?}");
     let status = daemon.call("status", json!({}));

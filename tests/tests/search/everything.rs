@@ -75,6 +75,36 @@ fn all_kinds_are_found() {
     assert_eq!(message["title"], "user");
 }
 
+/// A checkpoint is found by what was saved, until it is deleted.
+#[test]
+fn a_checkpoint_is_found_by_its_content() {
+    let (_home, daemon) = serve!();
+    daemon.call("create_session", json!({"session": "s1"}));
+    let context =
+        json!({"task": "migrate the billing database", "plan": ["dump", "restore on heron-04"]});
+    let saved = daemon.call(
+        "workflow_checkpoint_save",
+        json!({"sessionId": "s1", "context": context}),
+    );
+    let search = || {
+        let args = json!({"query": "billing database on heron-04", "kinds": ["checkpoint"]});
+        daemon.call("search", args)
+    };
+    let reply = search();
+    let id = saved["checkpointId"].as_str().unwrap();
+    assert!(ids(&reply)[0].starts_with(id), "{reply:#}");
+    let preview = reply["results"][0]["preview"].as_str().unwrap();
+    assert!(
+        preview.contains("task: migrate the billing database"),
+        "{preview}"
+    );
+    daemon.call(
+        "workflow_checkpoint_delete",
+        json!({"sessionId": "s1", "checkpointId": id}),
+    );
+    assert!(ids(&search()).is_empty());
+}
+
 /// An answer without the words of the query is found by the question before it.
 #[test]
 fn a_message_is_found_by_those_before_it() {

@@ -9,6 +9,7 @@ mod modes;
 mod packs;
 mod quality;
 mod rebuilt;
+mod recall;
 mod refused;
 mod seed;
 

@@ -98,7 +98,9 @@ fn scores_are_explained() {
             let sum = part("text") + part("vector");
             let fused = scores["fused"]
                 .as_f64()
-                .unwrap_or(result["score"].as_f64().unwrap());
+                .unwrap_or_else(|| panic!("{result:#}"));
+            let score = result["score"].as_f64().unwrap();
+            assert!((0.0..=1.0).contains(&score), "{result:#}");
             assert!((sum - fused).abs() < 1e-9, "{result:#}");
         }
         let best = &reply["results"][0];

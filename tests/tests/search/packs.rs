@@ -51,10 +51,10 @@ fn a_message_draws_on_documents_and_on_what_was_said() {
     assert_eq!(found.len(), 1, "{pack:#}");
     let prompt = pack["prompt"].as_str().unwrap();
     assert!(
-        prompt.contains("From context files and documents:\n[document doc-"),
+        prompt.contains("From context files and documents:\n[reset.md / "),
         "{prompt}"
     );
-    assert!(prompt.contains("reset.md / Router / Reset"), "{prompt}");
+    assert!(prompt.contains("/ Reset]\n"), "{prompt}");
     assert!(prompt.contains("Hold the reset button"), "{prompt}");
     assert!(!prompt.contains("Soup"), "{prompt}");
     let said = pieces(&pack, "message");

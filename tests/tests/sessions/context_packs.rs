@@ -67,12 +67,12 @@ fn a_pack_tells_what_it_rests_on() {
     let prompt = pack["prompt"].as_str().unwrap();
     let mut from = 0;
     for text in [
-        "Conversation history, oldest first:\n[user, message m-",
-        "```\nPlease look at switch-nyc-01 and router-la-02.\n```\n",
-        "[result of netbox_get_devices, step 1.1, ",
-        "[result of ping, tool ",
-        "```\n3 packets, none lost\n```\n",
-        "[assistant, message m-",
+        "Conversation history, oldest first:\n[user 20",
+        "]\nPlease look at switch-nyc-01 and router-la-02.\n",
+        "[netbox_get_devices 20",
+        "[ping 20",
+        "]\n3 packets, none lost\n",
+        "[assistant 20",
         "\n\nNetBox entities we've been discussing:\n- device: switch-nyc-01\n  Mentioned 2 times\n",
         "  Related: mentioned_with: router-la-02\n",
         "- device: router-la-02\n",
@@ -161,14 +161,14 @@ fn a_pack_keeps_to_its_budget() {
         let args = json!({"session": session, "sender": "user", "content": content});
         daemon.call("record_message", args);
     }
-    for budget in [100, 200, 400, 800, 1_600, 3_200] {
+    for budget in [100, 200, 400, 800, 1_600, 16_000] {
         let pack = enrich(&daemon, &session, MESSAGE, budget);
         assert!(pack["tokens"].as_u64().unwrap() <= budget, "{pack}");
         assert!(pack["prompt"].as_str().unwrap().contains(MESSAGE));
         let left_out = pack["left_out"].as_array().map_or(0, Vec::len);
         assert_eq!(
             left_out > 0,
-            budget < 3_200,
+            budget < 16_000,
             "{budget}: {}",
             pack["left_out"]
         );
@@ -527,9 +527,7 @@ fn a_message_draws_on_context_files() {
     assert_eq!(found[0], ("bugs".to_owned(), 1, bug.clone()), "{found:?}");
     let prompt = pack["prompt"].as_str().unwrap();
     let (before, behind) = prompt
-        .split_once(
-            "From the project's context files:\n[context file bugs, version 1, Open Issues / ",
-        )
+        .split_once("From the project's context files:\n[")
         .unwrap();
     assert_eq!(before, "", "{before}");
     assert!(
@@ -581,7 +579,7 @@ fn a_message_draws_on_context_files() {
     let clearing = json!({"project_id": "shop", "file_type": "bugs"});
     daemon.call("clear_context", clearing);
     let third = enrich(&daemon, &session, ask, 4_000);
-    assert!(!third["prompt"].as_str().unwrap().contains("file bugs"));
+    assert!(!third["prompt"].as_str().unwrap().contains("[bugs v"));
     assert!(passages(&enrich(&daemon, &session, "Hello!", 4_000)).is_empty());
     daemon.call("forget_session", json!({"session": session}));
     assert_eq!(daemon.call("why", old)["used_by"], json!([]));

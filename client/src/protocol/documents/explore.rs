@@ -20,6 +20,8 @@ pub struct ExploreDocumentStructureArgs {
     #[schema(extend("default" = 50, "minimum" = 1, "maximum" = 200))]
     #[serde(alias = "limit")]
     pub max_items: Option<u64>,
+    /// `next` of the previous page.
+    pub next: Option<String>,
 }
 
 /// Reply of `explore_document_structure`.
@@ -29,8 +31,10 @@ pub struct ExploreDocumentStructureReply {
     pub structure_type: StructureType,
     /// The total number.
     pub total: u64,
-    /// The first items.
+    /// The items of this page.
     pub items: Vec<StructureItem>,
+    /// `next` for the following page.
+    pub next: Option<String>,
     /// Number of contexts, if contexts are explored.
     pub total_contexts: Option<u64>,
     /// Ids of the contexts by type, if contexts are explored.

@@ -23,7 +23,7 @@ pub struct Scores {
     pub text: Option<LegScore>,
     /// The part of the vector search.
     pub vector: Option<LegScore>,
-    /// The fused score, before reranking.
+    /// The fused score that decides the order, before reranking; comparable within one reply only.
     pub fused: Option<f64>,
     /// The cosine of the best sentence, if the first results were reranked by it.
     pub sentence: Option<f64>,
@@ -89,7 +89,7 @@ pub struct SearchResult {
     pub agent: Option<String>,
     /// Last change of the file, or time of recording, RFC 3339.
     pub modified: String,
-    /// Higher is better; comparable within one reply only.
+    /// How often a hit with such matches was right on test collections, from 0 to 1. It does not depend on the other hits.
     pub score: f64,
     /// The parts of the score, if requested.
     pub scores: Option<Scores>,
@@ -103,6 +103,8 @@ pub struct SearchResult {
     pub highlights: Vec<Range>,
     /// Whether the file has changed since it was ingested.
     pub changed: Option<bool>,
+    /// True for what is not of the caller's project, in a search without a scope. It comes after the project's.
+    pub elsewhere: Option<bool>,
     /// The event that recorded it.
     pub position: Position,
 }
@@ -124,7 +126,7 @@ pub struct SearchReply {
     pub reason: Option<String>,
     /// The model of the vectors, with its tier.
     pub model: Option<String>,
-    /// Number of matches; for a vector search all texts that pass the filters.
+    /// Number of matches: texts with a word of the query, or with a score above the threshold.
     pub total: u64,
     /// The results, the best first.
     pub results: Vec<SearchResult>,

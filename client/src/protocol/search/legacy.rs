@@ -25,6 +25,8 @@ pub struct SearchWorkItemsArgs {
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
     #[serde(alias = "limit")]
     pub max_results: Option<u64>,
+    /// `next` of the previous page.
+    pub next: Option<String>,
 }
 
 /// Arguments of `search_by_work_item`.
@@ -39,6 +41,8 @@ pub struct SearchByWorkItemArgs {
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 10))]
     #[serde(alias = "limit")]
     pub max_results: Option<u64>,
+    /// `next` of the previous page.
+    pub next: Option<String>,
 }
 
 /// Arguments of `semantic_search`.
@@ -46,6 +50,7 @@ pub struct SearchByWorkItemArgs {
 #[derive(Default, Eq)]
 pub struct SemanticSearchArgs {
     /// Keywords, a question or a concept.
+    #[serde(alias = "concept")]
     pub query: String,
     /// Only this work item: the id or name of a context.
     pub work_item_id: Option<String>,
@@ -53,6 +58,8 @@ pub struct SemanticSearchArgs {
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 15))]
     #[serde(alias = "limit")]
     pub max_results: Option<u64>,
+    /// `next` of the previous page.
+    pub next: Option<String>,
 }
 
 /// Arguments of `search_by_chunk`.
@@ -67,6 +74,8 @@ pub struct SearchByChunkArgs {
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 15))]
     #[serde(alias = "limit")]
     pub max_results: Option<u64>,
+    /// `next` of the previous page.
+    pub next: Option<String>,
 }
 
 /// Arguments of `search_file_chunks`.
@@ -81,6 +90,8 @@ pub struct SearchFileChunksArgs {
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
     #[serde(alias = "limit")]
     pub max_results: Option<u64>,
+    /// `next` of the previous page.
+    pub next: Option<String>,
 }
 
 /// Arguments of `search_chunk_range`.
@@ -90,15 +101,19 @@ pub struct SearchChunkRangeArgs {
     /// The file name.
     pub file_name: String,
     /// The first chunk, from 0.
+    #[schema(extend("default" = 0, "minimum" = 0))]
+    #[serde(alias = "start_chunk")]
+    pub start: Option<u64>,
+    /// The last chunk, included; by default the last of the file.
     #[schema(extend("minimum" = 0))]
-    pub start: u64,
-    /// The last chunk.
-    #[schema(extend("minimum" = 0))]
-    pub end: u64,
+    #[serde(alias = "end_chunk")]
+    pub end: Option<u64>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 5, "minimum" = 1, "maximum" = 20))]
     #[serde(alias = "limit")]
     pub max_results: Option<u64>,
+    /// `next` of the previous page.
+    pub next: Option<String>,
 }
 
 /// Arguments of `get_work_item_list`.

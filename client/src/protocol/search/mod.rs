@@ -52,6 +52,6 @@ pub enum Kind {
     Step,
     /// A section of a context file.
     Context,
-    /// A checkpoint, by its name, tags and metadata.
+    /// A checkpoint, by its name, tags, metadata and saved context.
     Checkpoint,
 }

@@ -17,6 +17,7 @@ pub struct SearchDocumentsArgs {
     #[serde(alias = "mode")]
     pub search_type: Option<SearchType>,
     /// Optional filters to narrow search scope.
+    #[serde(deserialize_with = "crate::protocol::lenient_numbers::structure")]
     pub filters: Option<Filters>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 10, "minimum" = 1, "maximum" = 50))]
@@ -51,9 +52,14 @@ pub struct SearchArgs {
     pub search_type: Option<SearchType>,
     /// Only messages and results of this session.
     pub session: Option<SessionId>,
-    /// Only this project: its sessions and context files.
+    /// Only this project: its sessions and context files. Without a scope, the caller's project comes first.
     pub project: Option<String>,
+    /// Only what was said or recorded from this date or time on: `2026-11-21`, or RFC 3339.
+    pub since: Option<String>,
+    /// Only what was said or recorded up to this date, inclusive, or up to this time.
+    pub until: Option<String>,
     /// Filters for documents; with them only documents are found.
+    #[serde(deserialize_with = "crate::protocol::lenient_numbers::structure")]
     pub filters: Option<Filters>,
     /// Maximum number of results to return.
     #[schema(extend("default" = 10, "minimum" = 1, "maximum" = 50))]
@@ -93,6 +99,7 @@ pub struct Filters {
     /// for all its chunks, or a prefix followed by `*`.
     pub chunk_pattern: Option<String>,
     /// Filter by chunk number range within a document.
+    #[serde(deserialize_with = "crate::protocol::lenient_numbers::structure")]
     pub chunk_range: Option<ChunkRange>,
     /// Other fields of the front matter: a value, a list of alternatives, or `{"gte": …, "lt": …}`
     /// for numbers and dates.

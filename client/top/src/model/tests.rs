@@ -46,6 +46,7 @@ pub fn status() -> StatusReply {
         data: "/home/ada/.local/share/lore".to_owned(),
         counts: named(&[("events", 12_345), ("sessions", 3), ("steps", 210)]),
         sizes: named(&[("blob_bytes", 1 << 20), ("store_bytes", 12 << 20)]),
+        embedding: None,
         followers: vec![follower("entities", 0), follower("search", 17)],
         resolvers: vec![Resolver {
             name: "netbox".to_owned(),

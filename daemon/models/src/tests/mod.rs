@@ -93,6 +93,22 @@ fn a_text_is_read_up_to_a_limit_and_nothing_is_all_zeros() {
     );
 }
 
+/// A context changes the vector of a text only in a transformer, and an empty one changes nothing.
+#[test]
+fn a_context_is_read_with_the_text() {
+    for name in ["potion-8m", "minilm-l6"] {
+        let model = Model::load(&shipped(name)).unwrap();
+        let (text, context) = ("He left for Rome.", "Where is my uncle?");
+        let alone = model.embed(text);
+        let vectors = model.embed_in_context(&[("", text), (context, text)]);
+        assert_eq!(vectors[0], alone);
+        assert_eq!(vectors[1] == alone, model.stage() == EmbeddingStage::First);
+        let long = "word ".repeat(1_000);
+        let cut = model.embed_in_context(&[(&long, text), (context, &long)]);
+        assert!(cut.iter().flatten().all(|number| number.is_finite()));
+    }
+}
+
 #[test]
 fn a_vector_is_the_same_alone_and_among_others() {
     let model = tiny::model();

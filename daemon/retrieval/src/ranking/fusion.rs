@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Weight of the text list, out of 1, with vectors of the second tier.
 pub const TEXT_SHARE: f64 = 0.5;
+/// Weight of the text list for a question about code, which names things otherwise than the question does.
+pub const TEXT_SHARE_CODE: f64 = 0.3;
 /// Weight of the text list with vectors of the first tier, which are less accurate. With half, their gain on
 /// collections of short abstracts is lost.
 pub const TEXT_SHARE_FIRST_TIER: f64 = 0.6;
@@ -55,8 +57,10 @@ pub struct RankedHit<K> {
     pub vector: Option<ListScore>,
     /// Contributions of text and vectors to the score before reranking: weighted z-scores or reciprocal ranks.
     pub parts: [f64; 2],
-    /// The score before reranking; only set by reranking.
+    /// The fused score before reranking, by which hits are compared within one search.
     pub fused: Option<f64>,
+    /// How often a hit with such matches is right, from 0 to 1; see [`super::relevance`].
+    pub relevance: f64,
     /// The cosine of the best sentence with the query, if the hit was reranked by it.
     pub sentence: Option<f32>,
 }
@@ -72,8 +76,37 @@ impl<K> RankedHit<K> {
             vector: None,
             parts: [0.0; 2],
             fused: None,
+            relevance: 0.0,
             sentence: None,
         }
+    }
+}
+
+/// Adds to the fused scores of some hits, in standard deviations of all, and sorts them again.
+pub fn prefer<K: Ord + Copy>(hits: &mut [RankedHit<K>], by: f64, is_preferred: impl Fn(K) -> bool) {
+    let count = hits.len().max(1) as f64;
+    let mean = hits.iter().map(|hit| hit.score).sum::<f64>() / count;
+    let variance = hits
+        .iter()
+        .map(|hit| (hit.score - mean).powi(2))
+        .sum::<f64>()
+        / count;
+    let bonus = by * variance.sqrt();
+    for hit in hits.iter_mut().filter(|hit| is_preferred(hit.key)) {
+        hit.score += bonus;
+    }
+    sort(hits);
+}
+
+/// Replaces the fused scores by the relevance of the hits. Hits below `floor` go. No score is higher than that of a hit
+/// before it: the order is that of the fused scores, which also weigh what other hits have.
+pub fn settle<K>(hits: &mut Vec<RankedHit<K>>, floor: f64) {
+    hits.retain(|hit| hit.relevance >= floor);
+    let mut highest = 1.0_f64;
+    for hit in hits {
+        hit.fused = hit.fused.or(Some(hit.score));
+        highest = highest.min(hit.relevance);
+        hit.score = highest;
     }
 }
 

@@ -3,12 +3,15 @@
 
 mod caption;
 mod fusion;
+mod relevance;
 mod rerank;
 
 pub use caption::{Caption, CaptionPart, caption, words};
 pub use fusion::{
-    Fusion, ListScore, RankedHit, RankedList, TEXT_SHARE, TEXT_SHARE_FIRST_TIER, fuse,
+    Fusion, ListScore, RankedHit, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER,
+    fuse, prefer, settle,
 };
+pub use relevance::{FLOOR, FLOOR_OF_VECTORS, VectorScale, relevance};
 pub use rerank::{DEPTH, WEIGHT, best_sentence, rerank};
 
 #[cfg(test)]

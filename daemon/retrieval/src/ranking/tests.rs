@@ -195,3 +195,55 @@ proptest! {
         prop_assert_eq!(seen, all);
     }
 }
+
+/// A score depends on the hit alone, is between 0 and 1, and grows with words and with the cosine.
+#[test]
+fn the_relevance_of_a_hit_is_its_own() {
+    for scale in [VectorScale::Static, VectorScale::Transformer] {
+        let of = |words, cosine| relevance(Some(words), Some((scale, cosine)));
+        assert!(of(0.0, 0.0) < FLOOR, "an unrelated text is no hit");
+        assert!(of(0.6, 0.6) > 0.5, "{}", of(0.6, 0.6));
+        assert!(of(0.3, 0.4) < of(0.4, 0.4) && of(0.3, 0.4) < of(0.3, 0.5));
+        assert!((0.0..=1.0).contains(&of(9.0, 9.0)) && (0.0..=1.0).contains(&of(-9.0, -9.0)));
+        let vectors_alone = |cosine| relevance(None, Some((scale, cosine)));
+        assert!(vectors_alone(0.7) > vectors_alone(0.3));
+    }
+    assert!(relevance(Some(0.9), None) > relevance(Some(0.1), None));
+    assert_eq!(relevance(None, None), 0.0);
+}
+
+#[test]
+fn hits_below_the_floor_go_and_the_order_stays() {
+    let hit = |key: u64, score: f64, relevance: f64| RankedHit {
+        score,
+        relevance,
+        ..RankedHit::unscored(key)
+    };
+    let mut hits = vec![
+        hit(1, 2.0, 0.5),
+        hit(2, 1.0, 0.7),
+        hit(3, 0.5, 0.01),
+        hit(4, 0.1, 0.2),
+    ];
+    settle(&mut hits, 0.02);
+    assert_eq!(keys(&hits), [1, 2, 4]);
+    let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
+    assert_eq!(scores, [0.5, 0.5, 0.2]);
+    assert_eq!(hits[1].fused, Some(1.0));
+    let mut alone = vec![hit(4, 0.0, 0.2)];
+    settle(&mut alone, 0.02);
+    assert_eq!(alone[0].score, 0.2, "however many hits there are");
+}
+
+#[test]
+fn preferred_hits_rise_by_a_deviation() {
+    let scored = |key: u64, score: f64| RankedHit {
+        score,
+        ..RankedHit::unscored(key)
+    };
+    let mut hits = vec![scored(1, 2.0), scored(2, 0.5), scored(3, -2.5)];
+    prefer(&mut hits, 1.0, |key| key == 2);
+    assert_eq!(keys(&hits), [2, 1, 3], "the deviation is 1.87");
+    prefer(&mut hits, 1.0, |_| false);
+    assert_eq!(keys(&hits), [2, 1, 3]);
+}

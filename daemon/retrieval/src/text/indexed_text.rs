@@ -15,7 +15,7 @@ pub enum Kind {
     Step,
     /// A passage of a context file.
     Context,
-    /// The name of a checkpoint.
+    /// A part of a checkpoint.
     Checkpoint,
 }
 
@@ -81,6 +81,8 @@ pub struct IndexedText {
     pub session: u64,
     /// Number within the group, such as a chunk's number.
     pub number: u32,
+    /// Time when it was said or recorded, in seconds since 1970.
+    pub time: u64,
 }
 
 impl IndexedText {

@@ -259,9 +259,15 @@ async fn the_newest_session_that_has_it_is_taken() {
     let titled = memory.call(OTHER, "resolve_variables", args).await;
     assert_eq!(value(&titled), "no id");
     let found = memory.resolve(OTHER, "ID_FROM_STEP_2").await;
-    assert_eq!((value(&found), &found["session"]), (&json!(2), &two["session"]));
+    assert_eq!(
+        (value(&found), &found["session"]),
+        (&json!(2), &two["session"])
+    );
     let warning = warning(&found);
-    assert!(warning.contains(two["session"].as_str().unwrap()), "{warning}");
+    assert!(
+        warning.contains(two["session"].as_str().unwrap()),
+        "{warning}"
+    );
     // No session has it: the newest with steps says so.
     let found = memory.resolve(OTHER, "ID_FROM_STEP_9").await;
     assert_eq!(found["resolutions"][0]["reason"], "step_not_found");

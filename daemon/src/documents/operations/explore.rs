@@ -1,6 +1,7 @@
 //! `explore_document_structure`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use lore::protocol::documents::{
@@ -8,7 +9,7 @@ use lore::protocol::documents::{
 };
 
 use super::contexts::contexts;
-use super::{chunk_index, in_order, nearest_contexts, read};
+use super::{chunk_index, in_order, nearest_contexts, nearest_names, read};
 use crate::documents::catalogue::{Catalogue, Entry};
 use crate::documents::feature::Documents;
 use crate::documents::types::type_of;
@@ -20,6 +21,8 @@ use crate::state::State;
 const PREVIEW_CHARS: usize = 150;
 const ITEMS: u64 = 50;
 const ITEMS_MAX: u64 = 200;
+/// Maximum number of the first item of a page.
+const START_MAX: usize = u32::MAX as usize;
 
 /// `explore_document_structure`.
 pub struct ExploreDocumentStructure;
@@ -43,14 +46,19 @@ impl Op for ExploreDocumentStructure {
                 "`max_items`: got {most}, expected 1 to {ITEMS_MAX}"
             )));
         }
+        let first = page_start(args.next.as_deref())?;
         let state = State::live(&cx, args.at_least).await?;
-        blocking(move || explore(&cx, &state, &args, most as usize)).await
+        blocking(move || explore(&cx, &state, &args, first..first + most as usize)).await
     }
 
     fn readable(reply: &ExploreDocumentStructureReply) -> Option<String> {
         let mut text = format!("{} of {}", reply.items.len(), reply.total);
         for item in &reply.items {
             text.push_str(&format!("\n- {}", item.id));
+            let file = item.file_name.as_ref().filter(|name| item.name != **name);
+            if let Some(name) = file.filter(|_| item.chunk_index.is_none()) {
+                text.push_str(&format!(" {name}"));
+            }
             if item.name != item.id {
                 text.push_str(&format!(" ({})", item.name));
             }
@@ -64,15 +72,34 @@ impl Op for ExploreDocumentStructure {
                 text.push_str(&format!(": {preview}"));
             }
         }
+        if let Some(next) = &reply.next {
+            text.push_str(&format!("\nMore: next = {next}"));
+        }
         Some(text)
     }
+}
+
+/// Reads the number of the first item of a page. The order of documents is fixed, so a number is enough.
+fn page_start(next: Option<&str>) -> Result<usize, Refusal> {
+    let Some(next) = next.filter(|next| !next.is_empty()) else {
+        return Ok(0);
+    };
+    let number = next
+        .strip_prefix("item-")
+        .and_then(|number| number.parse().ok());
+    number.filter(|number| *number < START_MAX).ok_or_else(|| {
+        Refusal::invalid(format!(
+            "`next` is `{}`; expected the `next` of the previous page",
+            crate::sanitize::line(crate::sanitize::head(next, 64))
+        ))
+    })
 }
 
 fn explore(
     cx: &Context,
     state: &State,
     args: &ExploreDocumentStructureArgs,
-    most: usize,
+    page: Range<usize>,
 ) -> Result<ExploreDocumentStructureReply, Refusal> {
     let catalogue = Documents::of(cx)?.catalogue(state)?;
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
@@ -95,6 +122,7 @@ fn explore(
         structure_type,
         total: 0,
         items: Vec::new(),
+        next: None,
         total_contexts: None,
         contexts_by_type: None,
         available_categories: None,
@@ -109,14 +137,26 @@ fn explore(
                 .iter()
                 .map(|entry| u64::from(entry.row.taken.chunks))
                 .sum();
-            reply.items = chunks(cx, state, &wanted, most)?;
+            reply.items = chunks(cx, state, &wanted, &page)?;
+            reply.next = next_of(&reply, &page);
             return Ok(reply);
         }
         StructureType::Categories => categories(&wanted),
     };
     reply.total = items.len() as u64;
-    reply.items = items.into_iter().take(most).collect();
+    reply.items = items
+        .into_iter()
+        .skip(page.start)
+        .take(page.len())
+        .collect();
+    reply.next = next_of(&reply, &page);
     Ok(reply)
+}
+
+/// Returns the start of the following page, if there is one.
+fn next_of(reply: &ExploreDocumentStructureReply, page: &Range<usize>) -> Option<String> {
+    let is_last = reply.items.is_empty() || page.end as u64 >= reply.total;
+    (!is_last).then(|| format!("item-{}", page.end))
 }
 
 /// Refuses an unknown context or file, and suggests existing contexts.
@@ -130,8 +170,17 @@ fn nothing(catalogue: &Catalogue, context: Option<&str>, file: Option<&str>) -> 
             file.unwrap_or_default()
         ),
     };
-    let near = nearest_contexts(catalogue, wanted);
     let refusal = Refusal::new(Code::NotFound, what);
+    if context.is_none() {
+        let names = catalogue
+            .all()
+            .map(|entry| entry.row.file_name().to_owned());
+        let near = nearest_names(wanted, names.collect());
+        if !near.is_empty() {
+            return refusal.hint(format!("The nearest files are {}.", near.join(", ")));
+        }
+    }
+    let near = nearest_contexts(catalogue, wanted);
     match near.as_slice() {
         [] => refusal.hint("`explore_document_structure` without arguments lists what there is."),
         near => refusal.hint(format!("The nearest contexts are {}.", near.join(", "))),
@@ -223,16 +272,27 @@ fn chunks(
     cx: &Context,
     state: &State,
     wanted: &[&Arc<Entry>],
-    most: usize,
+    page: &Range<usize>,
 ) -> Result<Vec<StructureItem>, Refusal> {
+    let most = page.len();
+    let mut before = page.start;
     let mut items = Vec::new();
     for entry in wanted {
+        let of_document = entry.row.taken.chunks as usize;
+        if before >= of_document {
+            before -= of_document;
+            continue;
+        }
         for row in entry.row.parts.iter() {
             if items.len() >= most {
                 return Ok(items);
             }
             let read = read(cx, state, &row)?;
-            for number in 0..read.part.chunks.len().min(most - items.len()) {
+            let of_part = read.part.chunks.len();
+            let first = before.min(of_part);
+            before -= first;
+            let last = of_part.min(first + most - items.len());
+            for number in first..last {
                 let Some((text, headings, _)) = read.chunk(number) else {
                     continue;
                 };

@@ -9,6 +9,7 @@ mod upload;
 
 pub(super) use content::modified;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::catalogue::{Catalogue, Entry};
@@ -89,6 +90,38 @@ pub fn chunk_index(file_name: &str, number: u64) -> String {
     format!("{file_name}_chunk_{number}")
 }
 
+/// Number of nearest values to name.
+const NEAREST: usize = 3;
+/// Maximum edits between a value and one that is named as near, as a divisor of the longer one's length.
+const EDITS: usize = 3;
+
+/// Returns the known values that are nearest to a value: the same but for case or a path, a part of it, or few edits
+/// away. If there are only a few, all are named.
+#[must_use]
+pub fn nearest_names(value: &str, known: BTreeSet<String>) -> Vec<String> {
+    let wanted = value.to_lowercase();
+    let wanted = wanted.rsplit(['/', '\\']).next().unwrap_or(&wanted);
+    let mut scored: Vec<(usize, String)> = known
+        .iter()
+        .filter_map(|one| {
+            let lower = one.to_lowercase();
+            let longer = lower.chars().count().max(wanted.chars().count());
+            let edits = strsim::levenshtein(&lower, wanted);
+            let is_part = !wanted.is_empty() && (lower.contains(wanted) || wanted.contains(&lower));
+            (is_part || edits <= longer / EDITS).then(|| (edits, one.clone()))
+        })
+        .collect();
+    scored.sort();
+    if scored.is_empty() && known.len() <= NEAREST {
+        return known.into_iter().collect();
+    }
+    scored
+        .into_iter()
+        .take(NEAREST)
+        .map(|(_, one)| one)
+        .collect()
+}
+
 /// Lists the context ids that are most similar to a text, the most similar first.
 #[must_use]
 pub fn nearest_contexts(catalogue: &Catalogue, wanted: &str) -> Vec<String> {
@@ -120,4 +153,29 @@ pub fn in_order(catalogue: &Catalogue) -> Vec<&Arc<Entry>> {
         key(a).cmp(&key(b))
     });
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_values_are_named() {
+        let known = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
+        let files = [
+            "contract.docx.md",
+            "login.md",
+            "readme.md",
+            "invoices.md",
+            "x.rs",
+        ];
+        assert_eq!(
+            nearest_names("Contract.docx.md", known(&files)),
+            ["contract.docx.md"]
+        );
+        assert_eq!(nearest_names("legal/login.md", known(&files)), ["login.md"]);
+        assert_eq!(nearest_names("lgoin.md", known(&files)), ["login.md"]);
+        assert_eq!(nearest_names("zzz", known(&files)), [""; 0]);
+        assert_eq!(nearest_names("docx", known(&["md", "txt"])), ["md", "txt"]);
+    }
 }

@@ -7,15 +7,14 @@
 use lore::protocol::names::{Part, SectionName, WhyLeftOut};
 
 use super::entity;
-use super::fit::{BudgetPlan, EntitySize, Sizes};
-use super::inputs::{PackEntity, PackInputs, Source};
+use super::fit::{BudgetPlan, EntitySize, PASSAGES_SHARE, Sizes};
+use super::inputs::{PackEntity, PackInputs, PackMessage, Source};
 use super::labels;
 use super::pack::{BudgetTooSmall, BuiltPack, Omission, Section};
 use super::pieces::TextPiece;
-use super::share::Shared;
 use crate::tokens::Tokens;
 
-/// Builds a pack within `max_tokens`. [`super::fit`] defines what is left out first.
+/// Builds a pack within `max_tokens`. [`super::fit`] defines what is left out.
 ///
 /// # Errors
 /// [`BudgetTooSmall`] when not even the message and the instruction fit.
@@ -25,31 +24,28 @@ pub fn build(
     tokens: &Tokens,
 ) -> Result<BuiltPack, BudgetTooSmall> {
     let parts = Parts::of(of, max_tokens, tokens);
-    let mut cut = BudgetPlan::nothing(&parts.sizes);
     let mut target = max_tokens;
     loop {
-        cut.fit(&parts.sizes, target);
-        let sections = parts.sections(&cut, tokens);
-        if parts.is_over_share(&sections) {
-            // The frame alone can exceed a passage's share.
-            cut.passages -= 1;
-            continue;
-        }
-        let total = sections.iter().map(|section| section.tokens).sum();
-        if total <= max_tokens {
+        let plan = BudgetPlan::of(&parts.sizes, target);
+        let sections = parts.sections(&plan, tokens);
+        let total: usize = sections.iter().map(|section| section.tokens).sum();
+        let surplus = total
+            .saturating_sub(max_tokens)
+            .max(parts.over_share(&sections, max_tokens));
+        if surplus == 0 {
             let texts: Vec<&str> = sections.iter().map(|one| one.text.as_str()).collect();
             return Ok(BuiltPack {
                 prompt: texts.join(labels::BETWEEN),
                 tokens: total,
-                left_out: parts.left_out(&cut, tokens),
+                left_out: parts.left_out(&plan, tokens),
                 sections,
             });
         }
-        if cut.is_bare() {
+        if plan.is_bare() {
             return Err(BudgetTooSmall { least: total });
         }
         // Sizes are those of separate pieces: a frame can cost more than a cut leaves for it.
-        target = target.saturating_sub((total - max_tokens).max(1));
+        target = target.saturating_sub(surplus);
     }
 }
 
@@ -58,19 +54,24 @@ struct Parts<'i> {
     of: &'i PackInputs,
     history: Vec<TextPiece>,
     values: Vec<TextPiece>,
-    passages: Shared,
+    passages: Vec<TextPiece>,
     sizes: Sizes,
 }
 
 impl<'i> Parts<'i> {
     fn of(of: &'i PackInputs, max_tokens: usize, tokens: &Tokens) -> Self {
-        let reported = of.history.iter();
-        let history: Vec<_> = reported
-            .map(|reported| TextPiece::message(reported, tokens, max_tokens))
+        let several = of.has_several_authors();
+        let history = of.history.iter();
+        let history: Vec<_> = history
+            .map(|one| TextPiece::message(one, several, tokens, max_tokens))
             .collect();
         let values = of.values.iter();
         let values: Vec<_> = values
             .map(|value| TextPiece::value(value, tokens, max_tokens))
+            .collect();
+        let passages = of.passages.iter();
+        let passages: Vec<_> = passages
+            .map(|one| TextPiece::passage(one, tokens, max_tokens))
             .collect();
         let line = |line: Option<String>| line.map_or(0, |line| tokens.count(&line));
         let entities = of.entities.iter().map(|entity| EntitySize {
@@ -80,24 +81,19 @@ impl<'i> Parts<'i> {
         });
         let label = |label: &str| tokens.count(label) + 2;
         let topic = of.topic.as_ref();
-        let files = label(labels::passages(&of.passages));
-        let passages = of.passages.iter();
-        let passages = passages.map(|one| TextPiece::passage(one, tokens, max_tokens));
-        let passages = Shared::of(passages, files, max_tokens);
         let sizes = Sizes {
             history: history.iter().map(|piece| piece.tokens).collect(),
             entities: entities.collect(),
             values: values.iter().map(|piece| piece.tokens).collect(),
-            passages: passages.sizes(),
+            passages: passages.iter().map(|piece| piece.tokens).collect(),
             topic: topic.map_or(0, |(_, topic)| label(&labels::topic(topic))),
             labels: [
                 label(labels::HISTORY),
                 label(labels::entities(false)),
                 label(labels::values(of.purpose)),
-                files,
+                label(labels::passages(&of.passages)),
             ],
-            fixed: label(&labels::message(of))
-                + tokens.count(&labels::instruction(of.purpose, true, true)),
+            fixed: label(&labels::message(of)) + tokens.count(&labels::instruction(of, true, true)),
         };
         Self {
             of,
@@ -108,13 +104,16 @@ impl<'i> Parts<'i> {
         }
     }
 
-    fn is_over_share(&self, sections: &[Section]) -> bool {
+    /// Returns the tokens by which the passages exceed their share of the budget.
+    fn over_share(&self, sections: &[Section], max_tokens: usize) -> usize {
         let mut sections = sections.iter();
         let files = sections.find(|section| section.name == SectionName::ContextFiles);
-        files.is_some_and(|section| section.tokens > self.passages.most)
+        files.map_or(0, |section| {
+            section.tokens.saturating_sub(max_tokens / PASSAGES_SHARE)
+        })
     }
 
-    fn sections(&self, cut: &BudgetPlan, tokens: &Tokens) -> Vec<Section> {
+    fn sections(&self, plan: &BudgetPlan, tokens: &Tokens) -> Vec<Section> {
         let mut sections = Vec::new();
         let mut add = |name, text: String, sources: Vec<Source>| {
             sections.push(Section {
@@ -125,36 +124,48 @@ impl<'i> Parts<'i> {
             });
         };
         let of = self.of;
-        if cut.history > 0 {
-            let (text, sources) = self.history(cut, tokens);
-            add(SectionName::History, text, sources);
+        let rendered = |pieces: &[TextPiece], given: &[usize]| -> Vec<String> {
+            let pieces = pieces.iter().zip(given);
+            let lines = pieces.map(|(piece, given)| piece.within(tokens, *given).lines);
+            lines.collect()
+        };
+        if !plan.history.is_empty() {
+            let lines = rendered(&self.history, &plan.history);
+            let mut shown: Vec<(&PackMessage, String)> = of.history.iter().zip(lines).collect();
+            // The sort is stable: results of one event keep their order.
+            shown.sort_by_key(|(one, _)| (one.source.position, one.place));
+            let sources = shown.iter().map(|(one, _)| one.source.clone()).collect();
+            let lines = shown.into_iter().map(|(_, lines)| lines);
+            add(
+                SectionName::History,
+                listed(labels::HISTORY, lines),
+                sources,
+            );
         }
-        if cut.entities > 0 {
-            let (text, sources) = self.entities(cut);
+        if plan.entities > 0 {
+            let (text, sources) = self.entities(plan);
             add(SectionName::Entities, text, sources);
         }
-        if cut.values > 0 {
-            let pieces = self.values.iter().take(cut.values);
-            let lines = pieces.map(|piece| piece.within(tokens, cut.text_max).lines);
+        if !plan.values.is_empty() {
+            let lines = rendered(&self.values, &plan.values).into_iter();
             let text = listed(labels::values(of.purpose), lines);
-            let values = of.values.iter().take(cut.values);
+            let values = of.values.iter().take(plan.values.len());
             let sources = values.map(|value| value.source.clone());
             add(SectionName::Values, text, sources.collect());
         }
-        if cut.passages > 0 {
-            let shown = self.passages.render(cut.text_max, tokens);
-            let lines = shown.take(cut.passages).map(|shown| shown.lines);
+        if !plan.passages.is_empty() {
+            let lines = rendered(&self.passages, &plan.passages).into_iter();
             let text = listed(labels::passages(&of.passages), lines);
-            let passages = of.passages.iter().take(cut.passages);
+            let passages = of.passages.iter().take(plan.passages.len());
             let sources = passages.map(|passage| passage.source.clone());
             add(SectionName::ContextFiles, text, sources.collect());
         }
-        if let Some((source, topic)) = of.topic.as_ref().filter(|_| cut.has_topic) {
+        if let Some((source, topic)) = of.topic.as_ref().filter(|_| plan.has_topic) {
             let sources = vec![source.clone()];
             add(SectionName::Topic, labels::topic(topic), sources);
         }
         add(SectionName::Message, labels::message(of), Vec::new());
-        let instruction = labels::instruction(of.purpose, !cut.is_bare(), cut.entities > 0);
+        let instruction = labels::instruction(of, !plan.is_bare(), plan.entities > 0);
         let tokens = tokens.count(&instruction);
         sections.push(Section {
             name: SectionName::Instruction,
@@ -165,87 +176,71 @@ impl<'i> Parts<'i> {
         sections
     }
 
-    fn history(&self, cut: &BudgetPlan, tokens: &Tokens) -> (String, Vec<Source>) {
-        let first = self.history.len() - cut.history;
-        let pieces = self.history.iter().skip(first);
-        let lines = pieces.map(|piece| piece.within(tokens, cut.text_max).lines);
-        let reported = self.of.history.iter().skip(first);
-        let sources = reported.map(|reported| reported.source.clone()).collect();
-        (listed(labels::HISTORY, lines), sources)
-    }
-
-    fn entities(&self, cut: &BudgetPlan) -> (String, Vec<Source>) {
+    fn entities(&self, plan: &BudgetPlan) -> (String, Vec<Source>) {
         let all = &self.of.entities;
         let label = labels::entities(all.iter().all(|entity| entity.is_netbox));
-        let entities = all.iter().take(cut.entities);
+        let entities = all.iter().take(plan.entities);
         let sources = entities.clone().map(|entity| entity.source.clone());
         let lines = entities.enumerate();
-        let lines = lines.map(|(at, entity)| described(entity, at, cut));
+        let lines = lines.map(|(at, entity)| described(entity, at, plan));
         (listed(label, lines), sources.collect())
     }
 
-    fn left_out(&self, cut: &BudgetPlan, tokens: &Tokens) -> Vec<Omission> {
-        let budget = WhyLeftOut::Budget;
-        let text = |source: &Source, piece: &TextPiece, is_in: bool| {
-            if !is_in {
-                return Some(Omission::of(source, Part::Whole, budget));
-            }
-            let bytes = match piece.tokens > cut.text_max {
-                true => piece.within(tokens, cut.text_max).left_out,
-                false => 0,
-            };
-            (bytes > 0).then(|| Omission::of_text(source, bytes, budget))
-        };
-        let mut left_out = Vec::new();
-        let first = self.history.len() - cut.history;
-        let history = self.of.history.iter().zip(&self.history).enumerate();
-        left_out.extend(
-            history
-                .filter_map(|(at, (reported, piece))| text(&reported.source, piece, at >= first)),
-        );
-        for (at, known) in self.of.entities.iter().enumerate() {
+    fn left_out(&self, plan: &BudgetPlan, tokens: &Tokens) -> Vec<Omission> {
+        let (budget, share) = (WhyLeftOut::Budget, WhyLeftOut::Share);
+        let of = self.of;
+        let sources = of.history.iter().map(|one| &one.source);
+        let mut left_out = omitted(sources, &self.history, &plan.history, budget, tokens);
+        for (at, known) in of.entities.iter().enumerate() {
             let mut add = |part| left_out.push(Omission::of(&known.source, part, budget));
-            if at >= cut.entities {
+            if at >= plan.entities {
                 add(Part::Whole);
                 continue;
             }
-            if at >= cut.details && entity::details(known).is_some() {
+            if at >= plan.details && entity::details(known).is_some() {
                 add(Part::Details);
             }
-            if at >= cut.relations && entity::relations(known).is_some() {
+            if at >= plan.relations && entity::relations(known).is_some() {
                 add(Part::Relations);
             }
         }
-        let values = self.of.values.iter().zip(&self.values).enumerate();
-        left_out.extend(
-            values.filter_map(|(at, (value, piece))| text(&value.source, piece, at < cut.values)),
-        );
-        if let Some((source, _)) = self.of.topic.as_ref().filter(|_| !cut.has_topic) {
+        let sources = of.values.iter().map(|one| &one.source);
+        left_out.extend(omitted(sources, &self.values, &plan.values, budget, tokens));
+        if let Some((source, _)) = of.topic.as_ref().filter(|_| !plan.has_topic) {
             left_out.push(Omission::of(source, Part::Whole, budget));
         }
-        left_out.extend(self.passages_left_out(cut, tokens));
+        let sources = of.passages.iter().map(|one| &one.source);
+        left_out.extend(omitted(
+            sources,
+            &self.passages,
+            &plan.passages,
+            share,
+            tokens,
+        ));
         left_out
     }
+}
 
-    fn passages_left_out(&self, cut: &BudgetPlan, tokens: &Tokens) -> Vec<Omission> {
-        let mut shown = self.passages.render(cut.text_max, tokens);
-        let passages = self.of.passages.iter().enumerate();
-        let left_out = passages.filter_map(|(at, passage)| {
-            let bytes = shown.next().map_or(0, |shown| shown.left_out);
-            let (is_over_share, is_over_budget) = (at >= self.passages.len(), at >= cut.passages);
-            let why =
-                match is_over_share || !is_over_budget && self.passages.is_cut(at, cut.text_max) {
-                    true => WhyLeftOut::Share,
-                    false => WhyLeftOut::Budget,
-                };
-            match (is_over_share || is_over_budget, bytes) {
-                (true, _) => Some(Omission::of(&passage.source, Part::Whole, why)),
-                (false, 0) => None,
-                (false, bytes) => Some(Omission::of_text(&passage.source, bytes, why)),
-            }
-        });
-        left_out.collect()
-    }
+/// Lists the texts that are not included, and the ones that are cut.
+fn omitted<'s>(
+    sources: impl Iterator<Item = &'s Source>,
+    pieces: &[TextPiece],
+    given: &[usize],
+    why: WhyLeftOut,
+    tokens: &Tokens,
+) -> Vec<Omission> {
+    let all = sources.zip(pieces).enumerate();
+    let omitted = all.filter_map(|(at, (source, piece))| {
+        let Some(given) = given.get(at) else {
+            return Some(Omission::of(source, Part::Whole, why));
+        };
+        let bytes = match piece.tokens > *given {
+            true => piece.within(tokens, *given).left_out,
+            false => 0,
+        };
+        (bytes > 0).then(|| Omission::of_text(source, bytes, why))
+    });
+    omitted.collect()
 }
 
 /// Joins the label and the lines below it, without the last line end.
@@ -256,12 +251,12 @@ fn listed(label: &str, lines: impl Iterator<Item = String>) -> String {
     text
 }
 
-fn described(known: &PackEntity, at: usize, cut: &BudgetPlan) -> String {
+fn described(known: &PackEntity, at: usize, plan: &BudgetPlan) -> String {
     let mut text = entity::lines(known);
-    if at < cut.details {
+    if at < plan.details {
         text.extend(entity::details(known));
     }
-    if at < cut.relations {
+    if at < plan.relations {
         text.extend(entity::relations(known));
     }
     text

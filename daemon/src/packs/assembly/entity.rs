@@ -110,6 +110,15 @@ pub fn iso_millis(time: Micros) -> String {
     }
 }
 
+/// Formats the date of a time: `2026-11-21`.
+pub fn iso_date(time: Micros) -> String {
+    let micros = format_time(time);
+    match micros.split_once('T') {
+        Some((date, _)) => date.to_owned(),
+        None => micros,
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {

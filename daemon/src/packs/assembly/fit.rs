@@ -1,36 +1,34 @@
-//! Reduces a pack that does not fit its budget: takes sizes and returns a [`BudgetPlan`], without any texts.
+//! Divides the budget of a pack among its sections: takes sizes and returns a [`BudgetPlan`], without any texts.
 //!
-//! In this order, each step only as far as needed:
-//! 1. long texts are cut to one length, as great as fits but at least [`TEXT_TOKENS`];
-//! 2. details of entities, the least relevant first; 3. their relations likewise;
-//! 4. passages of context files, the least relevant first, down to [`PASSAGES_KEPT`];
-//! 5. history, the oldest first, down to the newest [`HISTORY_KEPT`];
-//! 6. entities, the least relevant first, down to [`ENTITIES_KEPT`];
-//! 7. texts are cut down to [`TEXT_TOKENS_LEAST`];
-//! 8. the rest of the history, 9. of the passages, 10. of the entities; 11. the topic; 12. values, lowest
-//!    priority first.
+//! Values, entities, passages and the topic each get at most a fixed share of the budget; history gets the rest. In
+//! each section the most important pieces come first, up to the first one that does not fit; that one is cut if
+//! enough of it fits. If the whole history fits, what it does not use goes to the other sections.
+//!
+//! Every share grows at most as fast as the budget, and the pieces of a section are always a beginning of one list. So
+//! a larger budget never holds less of anything (a test tries it).
 
-/// Minimum length of a cut text, in tokens, while other pieces can be left out.
-pub const TEXT_TOKENS: usize = 256;
+/// Maximum length of a text while other pieces of its section do not fit, in tokens.
+pub const TEXT_TOKENS: usize = 320;
 /// Minimum length of a cut text, in tokens. Below it the text is left out.
-pub const TEXT_TOKENS_LEAST: usize = 96;
-/// Number of newest history pieces that are retained while details, relations or less relevant entities remain.
-pub const HISTORY_KEPT: usize = 2;
-/// Number of most relevant entities that are retained likewise.
+pub const TEXT_TOKENS_LEAST: usize = 64;
+/// Number of most relevant entities whose details and relations come before further entities.
 pub const ENTITIES_KEPT: usize = 3;
-/// Number of most relevant passages that are retained likewise.
-pub const PASSAGES_KEPT: usize = 1;
+/// Divisors of the budget: the most that values, entities, passages and the topic get while history needs the rest.
+const VALUES_SHARE: usize = 3;
+const ENTITIES_SHARE: usize = 8;
+pub(super) const PASSAGES_SHARE: usize = 4;
+const TOPIC_SHARE: usize = 8;
 
 /// Token counts of all candidates for a pack.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
-    /// Whole history pieces, in time order.
+    /// Whole history pieces, most important first.
     pub history: Vec<usize>,
     /// Entities, most relevant first.
     pub entities: Vec<EntitySize>,
     /// Whole values, highest priority first.
     pub values: Vec<usize>,
-    /// Passages of context files, most relevant first, each within its share.
+    /// Whole passages, most relevant first.
     pub passages: Vec<usize>,
     /// Topic; 0 without one.
     pub topic: usize,
@@ -50,145 +48,153 @@ pub struct EntitySize {
 }
 
 /// How much of each kind a pack contains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BudgetPlan {
+    /// Number of entities, most relevant first.
+    pub entities: usize,
     /// Number of entities with details, most relevant first.
     pub details: usize,
     /// Number of entities with relations, most relevant first.
     pub relations: usize,
-    /// Number of entities, most relevant first.
-    pub entities: usize,
-    /// Number of history pieces, newest first.
-    pub history: usize,
-    /// Number of values, highest priority first.
-    pub values: usize,
-    /// Number of passages, most relevant first.
-    pub passages: usize,
+    /// Maximum tokens of each included history piece, most important first.
+    pub history: Vec<usize>,
+    /// Maximum tokens of each included value, highest priority first.
+    pub values: Vec<usize>,
+    /// Maximum tokens of each included passage, most relevant first.
+    pub passages: Vec<usize>,
     pub has_topic: bool,
-    /// Maximum length of a text, in tokens.
-    pub text_max: usize,
-    floor: usize,
 }
 
 impl BudgetPlan {
-    /// Creates a plan that leaves nothing out.
-    pub fn nothing(sizes: &Sizes) -> Self {
-        let entities = sizes.entities.len();
-        Self {
-            details: entities,
-            relations: entities,
-            entities,
-            history: sizes.history.len(),
-            values: sizes.values.len(),
-            passages: sizes.passages.len(),
-            has_topic: sizes.topic > 0,
-            text_max: usize::MAX,
-            floor: TEXT_TOKENS,
-        }
-    }
-
-    /// Leaves out the minimum that makes the sum fit. If everything is left out, the fixed part remains at any cost.
-    pub fn fit(&mut self, sizes: &Sizes, budget: usize) {
-        loop {
-            if let Some(text_max) = self.text_max_within(sizes, budget) {
-                self.text_max = text_max;
-                return;
+    /// Divides a budget. If nothing fits, the fixed part remains at any cost.
+    pub fn of(sizes: &Sizes, budget: usize) -> Self {
+        let room = budget.saturating_sub(sizes.fixed);
+        let [history, entities, values, passages] = sizes.labels;
+        let units = entity_units(&sizes.entities);
+        let entity_sizes: Vec<usize> = units.iter().map(|(_, size)| *size).collect();
+        let share = |sizes: &[usize], label: usize, divisor: usize| match sizes {
+            [] => 0,
+            sizes => (room / divisor).min(total(sizes).saturating_add(label)),
+        };
+        let values_room = share(&sizes.values, values, VALUES_SHARE);
+        let entities_room = share(&entity_sizes, entities, ENTITIES_SHARE);
+        let passages_room = share(&sizes.passages, passages, PASSAGES_SHARE);
+        let topic_room = sizes.topic.min(room / TOPIC_SHARE);
+        let shares = values_room + entities_room + passages_room + topic_room;
+        let history_room = room.saturating_sub(shares);
+        let needed = match sizes.history.is_empty() {
+            true => 0,
+            false => total(&sizes.history).saturating_add(history),
+        };
+        // What a whole history does not use.
+        let mut left = history_room.saturating_sub(needed);
+        let mut more = |reserved: usize, needed: usize| {
+            let given = reserved + left.min(needed.saturating_sub(reserved));
+            left -= given - reserved;
+            given
+        };
+        let has_topic = more(topic_room, sizes.topic) == sizes.topic && sizes.topic > 0;
+        let values_needed = total(&sizes.values).saturating_add(values);
+        let values_room = more(values_room, values_needed);
+        let entities_needed = total(&entity_sizes).saturating_add(entities);
+        let entities_room = more(entities_room, entities_needed);
+        let mut plan = Self {
+            history: fill(&sizes.history, history, history_room),
+            values: fill(&sizes.values, values, values_room),
+            passages: fill(&sizes.passages, passages, passages_room),
+            has_topic,
+            ..Self::default()
+        };
+        let mut entity_room = entities_room.saturating_sub(entities);
+        for (line, size) in units {
+            let Some(rest) = entity_room.checked_sub(size) else {
+                break;
+            };
+            entity_room = rest;
+            match line {
+                EntityLine::Lines(at) => plan.entities = at + 1,
+                EntityLine::Details(at) => plan.details = at + 1,
+                EntityLine::Relations(at) => plan.relations = at + 1,
             }
-            if !self.leave_out_next(sizes) {
-                return;
-            }
         }
+        plan
     }
 
     /// Returns whether only the fixed part of every pack remains.
     pub fn is_bare(&self) -> bool {
-        let pieces = self.history + self.entities + self.values + self.passages;
-        pieces == 0 && !self.has_topic
+        let is_empty = self.history.is_empty() && self.values.is_empty();
+        is_empty && self.passages.is_empty() && self.entities == 0 && !self.has_topic
     }
+}
 
-    /// Returns the greatest text length with which the sum fits; `None` if it is below the floor.
-    fn text_max_within(&self, sizes: &Sizes, budget: usize) -> Option<usize> {
-        let fits = |text_max: usize| self.cost(sizes, text_max) <= budget;
-        if fits(usize::MAX) {
-            return Some(usize::MAX);
-        }
-        if !fits(self.floor) {
-            return None;
-        }
-        let (mut low, mut high) = (self.floor, budget.max(self.floor) + 1);
+/// A line of an entity, by the entity's place.
+#[derive(Clone, Copy)]
+enum EntityLine {
+    Lines(usize),
+    Details(usize),
+    Relations(usize),
+}
+
+/// Returns the lines of all entities, most important first: of the first few everything, then of the others.
+fn entity_units(entities: &[EntitySize]) -> Vec<(EntityLine, usize)> {
+    let mut units = Vec::new();
+    let kept = entities.len().min(ENTITIES_KEPT);
+    for range in [0..kept, kept..entities.len()] {
+        let of = |at: usize| entities.get(at).copied().unwrap_or_default();
+        units.extend(
+            range
+                .clone()
+                .map(|at| (EntityLine::Lines(at), of(at).lines)),
+        );
+        units.extend(
+            range
+                .clone()
+                .map(|at| (EntityLine::Details(at), of(at).details)),
+        );
+        units.extend(range.map(|at| (EntityLine::Relations(at), of(at).relations)));
+    }
+    units
+}
+
+fn total(sizes: &[usize]) -> usize {
+    sizes.iter().fold(0, |sum, size| sum.saturating_add(*size))
+}
+
+/// Returns the tokens that each piece gets, for a beginning of the list.
+///
+/// While not all pieces fit, none gets more than [`TEXT_TOKENS`]. The first that does not fit gets the rest, if that is
+/// enough for it. If all fit, the longest ones share the rest.
+fn fill(sizes: &[usize], label: usize, room: usize) -> Vec<usize> {
+    let room = room.saturating_sub(label);
+    let within = |most: usize| {
+        let sizes = sizes.iter().map(|size| (*size).min(most));
+        sizes.fold(0, usize::saturating_add)
+    };
+    if within(TEXT_TOKENS) <= room {
+        let (mut low, mut high) = (TEXT_TOKENS, room.max(TEXT_TOKENS) + 1);
         while low + 1 < high {
             let middle = low.midpoint(high);
-            if fits(middle) {
-                low = middle;
-            } else {
-                high = middle;
+            match within(middle) <= room {
+                true => low = middle,
+                false => high = middle,
             }
         }
-        Some(low)
+        return sizes.iter().map(|size| (*size).min(low)).collect();
     }
-
-    fn cost(&self, sizes: &Sizes, text_max: usize) -> usize {
-        let text = |size: &usize| (*size).min(text_max);
-        let [history, entities, values, passages] = sizes.labels;
-        let label = |count: usize, label: usize| if count > 0 { label } else { 0 };
-        let first = |count: usize| sizes.entities.iter().take(count);
-        let costs = [
-            sizes.fixed,
-            label(self.history, history),
-            label(self.entities, entities),
-            label(self.values, values),
-            label(self.passages, passages),
-            if self.has_topic { sizes.topic } else { 0 },
-            sizes
-                .history
-                .iter()
-                .rev()
-                .take(self.history)
-                .map(text)
-                .sum(),
-            sizes.values.iter().take(self.values).map(text).sum(),
-            sizes.passages.iter().take(self.passages).map(text).sum(),
-            first(self.entities).map(|entity| entity.lines).sum(),
-            first(self.details).map(|entity| entity.details).sum(),
-            first(self.relations).map(|entity| entity.relations).sum(),
-        ];
-        costs.into_iter().fold(0, usize::saturating_add)
-    }
-
-    fn leave_out_next(&mut self, sizes: &Sizes) -> bool {
-        let entity_has = |count: usize, line: fn(&EntitySize) -> usize| {
-            let mut entities = sizes.entities.iter().take(count);
-            entities.rposition(|entity| line(entity) > 0)
-        };
-        if let Some(last) = entity_has(self.details, |entity| entity.details) {
-            self.details = last;
-        } else if let Some(last) = entity_has(self.relations, |entity| entity.relations) {
-            self.relations = last;
-        } else if self.passages > PASSAGES_KEPT {
-            self.passages -= 1;
-        } else if self.history > HISTORY_KEPT {
-            self.history -= 1;
-        } else if self.entities > ENTITIES_KEPT {
-            self.entities -= 1;
-        } else if self.floor > TEXT_TOKENS_LEAST {
-            self.floor = TEXT_TOKENS_LEAST;
-        } else if self.history > 0 {
-            self.history -= 1;
-        } else if self.passages > 0 {
-            self.passages -= 1;
-        } else if self.entities > 0 {
-            self.entities -= 1;
-        } else if self.has_topic {
-            self.has_topic = false;
-        } else if self.values > 0 {
-            self.values -= 1;
-        } else {
-            return false;
+    let mut room = room;
+    let mut given = Vec::new();
+    for size in sizes {
+        let wanted = (*size).min(TEXT_TOKENS);
+        if wanted > room {
+            if room >= TEXT_TOKENS_LEAST {
+                given.push(room);
+            }
+            break;
         }
-        self.details = self.details.min(self.entities);
-        self.relations = self.relations.min(self.entities);
-        true
+        room -= wanted;
+        given.push(wanted);
     }
+    given
 }
 
 #[cfg(test)]
@@ -213,93 +219,88 @@ mod tests {
         }
     }
 
-    fn cut(budget: usize) -> BudgetPlan {
-        let mut cut = BudgetPlan::nothing(&sizes());
-        cut.fit(&sizes(), budget);
-        cut
-    }
-
-    /// Each budget is one token less than the cost of the previous state.
     #[test]
-    fn what_goes_first_is_in_order() {
-        let all = BudgetPlan::nothing(&sizes());
-        assert_eq!(all.cost(&sizes(), usize::MAX), 1_789);
-        assert_eq!(cut(1_789), all);
-        assert_eq!(cut(1_788).text_max, 299, "texts are cut first");
-        assert_eq!(cut(1_788).details, 4);
-        let at_256 = 1_789 - 5 * 44;
-        assert_eq!(cut(at_256).text_max, 256);
-        assert_eq!(cut(at_256 - 1).details, 3, "then details");
+    fn history_is_left_out_by_rank_and_the_last_piece_is_cut() {
+        let all = BudgetPlan::of(&sizes(), 1_789);
+        assert_eq!(all.history, [300; 5]);
+        assert_eq!((all.entities, all.details, all.relations), (4, 4, 4));
         assert_eq!(
-            cut(at_256 - 1).text_max,
-            257,
-            "what is won goes to the texts"
+            (all.values.as_slice(), all.has_topic),
+            ([30].as_slice(), true)
         );
-        assert_eq!(
-            (cut(at_256 - 41).details, cut(at_256 - 41).relations),
-            (0, 3)
-        );
-        let no_lines = cut(at_256 - 61);
-        assert_eq!(
-            (no_lines.relations, no_lines.history),
-            (0, 4),
-            "then history"
-        );
-        let two_left = at_256 - 60 - 3 * 256;
-        assert_eq!((cut(two_left).history, cut(two_left).entities), (2, 4));
-        assert_eq!(cut(two_left - 1).entities, 3, "then entities");
-        let short = cut(two_left - 21);
-        assert_eq!((short.entities, short.history), (3, 2));
-        assert_eq!(short.text_max, 255, "then texts are cut further");
+        let less = BudgetPlan::of(&sizes(), 1_788);
+        assert_eq!(less.history, [300, 300, 300, 300, 299]);
+        assert_eq!(less.entities, 4);
+        let half = BudgetPlan::of(&sizes(), 995);
+        // 900 tokens of room: 112 for entities, 35 for the value, 9 for the topic; 739 for history.
+        assert_eq!(half.history, [300, 300, 139]);
+        assert_eq!((half.entities, half.details, half.relations), (3, 3, 3));
+        assert_eq!((half.values.len(), half.has_topic), (1, true));
     }
 
     #[test]
     fn the_message_is_all_that_is_left_in_the_end() {
-        let least = cut(95);
-        assert!(least.is_bare());
-        let with_value = cut(95 + 5 + 30);
-        assert_eq!((with_value.values, with_value.has_topic), (1, false));
-        let with_topic = cut(95 + 5 + 30 + 9);
-        assert!(with_topic.has_topic && with_topic.entities == 0);
-        assert!(cut(0).is_bare(), "whatever that costs");
+        assert!(BudgetPlan::of(&sizes(), 95).is_bare());
+        assert!(BudgetPlan::of(&sizes(), 0).is_bare(), "whatever that costs");
     }
 
-    /// Adds passages of 100, 80 and 60 tokens: 1789 + 245 in all.
+    /// A single result of 4000 tokens gets what other pieces leave, and no more than a share while they do not fit.
     #[test]
-    fn passages_go_before_history_but_for_the_first() {
-        let sizes = Sizes {
-            passages: vec![100, 80, 60],
+    fn a_long_text_does_not_crowd_out_others() {
+        let long = Sizes {
+            history: vec![4_000, 50, 50, 4_000, 50],
+            labels: [0; 4],
+            ..Sizes::default()
+        };
+        let plan = |budget| BudgetPlan::of(&long, budget).history;
+        assert_eq!(plan(400), [320, 50]);
+        assert_eq!(plan(790), [320, 50, 50, 320, 50]);
+        assert_eq!(plan(1_150), [500, 50, 50, 500, 50]);
+        assert_eq!(plan(600), [320, 50, 50, 180]);
+    }
+
+    #[test]
+    fn what_history_does_not_need_goes_to_the_others() {
+        let few = Sizes {
+            history: vec![100],
             ..sizes()
         };
-        let cut = |budget: usize| {
-            let mut cut = BudgetPlan::nothing(&sizes);
-            cut.fit(&sizes, budget);
-            cut
-        };
-        assert_eq!(BudgetPlan::nothing(&sizes).cost(&sizes, usize::MAX), 2_034);
-        // History texts are cut to 256 tokens; details and relations are gone.
-        let at_256 = 2_034 - 5 * 44 - 60;
+        // Everything: 95 + 105 + 145 + 35 + 9.
+        let plan = BudgetPlan::of(&few, 389);
         assert_eq!(
-            (cut(at_256).relations, cut(at_256).passages),
-            (0, 3),
-            "lines of entities go first"
+            (plan.entities, plan.relations, plan.values.len()),
+            (4, 4, 1)
         );
-        let [two, one] = [cut(at_256 - 1), cut(at_256 - 61)];
-        assert_eq!((two.passages, two.history), (2, 5));
-        assert_eq!((one.passages, one.history), (1, 5));
-        let fewer = cut(at_256 - 141);
-        assert_eq!((fewer.passages, fewer.history), (1, 4), "then history");
-        let last = cut(95 + 4 * 20 + 5 + 30 + 5 + 9 + 105);
-        assert_eq!((last.passages, last.history, last.entities), (1, 0, 3));
-        let none = cut(95 + 3 * 20 + 5 + 30 + 5 + 9 + 100);
-        assert_eq!((none.passages, none.history, none.entities), (0, 0, 3));
+        assert!(plan.has_topic);
+        assert_eq!(plan.history, [100]);
     }
 
     #[test]
-    fn a_sum_that_fits_costs_no_more_than_the_budget() {
-        for budget in 95..1_800 {
-            let cut = cut(budget);
-            assert!(cut.cost(&sizes(), cut.text_max) <= budget, "{budget}");
+    fn a_larger_budget_never_holds_less() {
+        let longer = |short: &[usize], long: &[usize]| {
+            short.len() <= long.len() && short.iter().zip(long).all(|(short, long)| short <= long)
+        };
+        let many = Sizes {
+            history: (0..40).map(|at| 20 + at * 37 % 400).collect(),
+            passages: vec![100, 80, 500, 60],
+            values: vec![30, 700, 20],
+            ..sizes()
+        };
+        for sizes in [sizes(), many] {
+            let mut before = BudgetPlan::of(&sizes, 0);
+            for budget in 1..9_000 {
+                let plan = BudgetPlan::of(&sizes, budget);
+                assert!(longer(&before.history, &plan.history), "{budget}");
+                assert!(longer(&before.values, &plan.values), "{budget}");
+                assert!(longer(&before.passages, &plan.passages), "{budget}");
+                assert!(before.entities <= plan.entities, "{budget}");
+                assert!(before.details <= plan.details, "{budget}");
+                assert!(before.relations <= plan.relations, "{budget}");
+                assert!(before.has_topic <= plan.has_topic, "{budget}");
+                let passages: usize = plan.passages.iter().sum();
+                assert!(passages <= budget / PASSAGES_SHARE, "{budget}");
+                before = plan;
+            }
         }
     }
 }

@@ -20,8 +20,12 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackMessage {
     pub source: Source,
-    /// Author of the message, or tool that returned the result.
+    /// Place within the event, for the order of pieces.
+    pub place: usize,
+    /// Sender of the message, or tool that returned the result.
     pub who: String,
+    /// Agent that recorded it; named if the history has several.
+    pub agent: String,
     /// Time of the message or result.
     pub time: Micros,
     /// Text, or the part of it that the reader returned.
@@ -87,8 +91,10 @@ pub struct PackInputs {
     pub purpose: PackPurpose,
     /// Message or task, included in the pack byte for byte.
     pub message: String,
-    /// Messages and tool results, in time order.
+    /// Messages and tool results, most important first. The pack shows them in time order.
     pub history: Vec<PackMessage>,
+    /// Whether a search for earlier messages and results found nothing.
+    pub is_nothing_relevant: bool,
     /// Entities, most relevant first.
     pub entities: Vec<PackEntity>,
     /// Values, highest priority first.
@@ -97,4 +103,13 @@ pub struct PackInputs {
     pub passages: Vec<Passage>,
     /// Topic with its origin.
     pub topic: Option<(Source, String)>,
+}
+
+impl PackInputs {
+    /// Returns whether the history was recorded by more than one agent.
+    pub fn has_several_authors(&self) -> bool {
+        let mut agents = self.history.iter().map(|one| &one.agent);
+        let first = agents.next();
+        agents.any(|agent| Some(agent) != first)
+    }
 }

@@ -58,8 +58,8 @@ pub fn message(of: &PackInputs) -> String {
 }
 
 /// Returns the instruction; it is shorter when the pack has no context.
-pub fn instruction(purpose: PackPurpose, has_context: bool, has_entities: bool) -> String {
-    let what = match purpose {
+pub fn instruction(of: &PackInputs, has_context: bool, has_entities: bool) -> String {
+    let what = match of.purpose {
         PackPurpose::Message => "answer the current user message",
         PackPurpose::Task => "do the current task",
     };
@@ -71,6 +71,9 @@ pub fn instruction(purpose: PackPurpose, has_context: bool, has_entities: bool) 
     } else {
         format!("There is no earlier context; {what} as it stands.")
     };
+    if has_context && of.is_nothing_relevant {
+        text.push_str(" Nothing else that was recorded is about it.");
+    }
     if has_entities {
         text.push_str(
             " Words such as \"it\", \"that one\" or \"both\" may mean entities above, the most \

@@ -10,7 +10,6 @@ mod pieces;
 mod prune;
 mod references;
 mod relevant;
-mod share;
 #[cfg(test)]
 mod tests;
 

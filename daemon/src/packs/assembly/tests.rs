@@ -7,7 +7,9 @@ use proptest::prelude::*;
 
 use lore::protocol::names::{Part, SectionName, WhyLeftOut};
 
-use super::{PackEntity, PackInputs, PackMessage, Passage, Relation, Source, Value, build};
+use super::{
+    BuiltPack, PackEntity, PackInputs, PackMessage, Passage, Relation, Source, Value, build,
+};
 use crate::events::packs::{Item, PackPurpose};
 use crate::log::Position;
 use crate::projects::FileVersion;
@@ -27,7 +29,9 @@ pub(super) fn source(item: Item, position: u64) -> Source {
 pub(super) fn chat_message(at: u64, who: &str, text: &str) -> PackMessage {
     PackMessage {
         source: source(Item::Message(format!("m-{at}")), at),
+        place: 0,
         who: who.to_owned(),
+        agent: String::new(),
         time: TIME + at * 1_000_000,
         text: text.to_owned(),
         beyond: 0,
@@ -75,9 +79,10 @@ fn some() -> PackInputs {
         purpose: PackPurpose::Message,
         message: "What is its status?".to_owned(),
         history: vec![
-            chat_message(1, "user", "Look at switch-nyc-01."),
             chat_message(2, "assistant", "It is in rack 7."),
+            chat_message(1, "user", "Look at switch-nyc-01."),
         ],
+        is_nothing_relevant: false,
         entities: vec![known(42, "device", "switch-nyc-01")],
         values: vec![Value {
             source: source(
@@ -104,16 +109,16 @@ fn some() -> PackInputs {
 fn a_pack_reads_as_the_source_has_it() {
     let built = build(&some(), 4_000, &Tokens::default()).unwrap();
     let expected = "Conversation history, oldest first:\n\
-        [user, message m-1, 2025-11-21T10:00:01.000Z]\n```\nLook at switch-nyc-01.\n```\n\
-        [assistant, message m-2, 2025-11-21T10:00:02.000Z]\n```\nIt is in rack 7.\n```\n\n\
+        [user 2025-11-21]\nLook at switch-nyc-01.\n\
+        [assistant 2025-11-21]\nIt is in rack 7.\n\n\
         NetBox entities we've been discussing:\n\
         - device: switch-nyc-01\n  ID: 42\n  Mentioned 2 times\n  \
         Last mentioned: 2025-11-21T10:00:00.000Z\n  Details: status: Active\n  Related: site: nyc\n\n\
         Values that the message refers to:\n\
         - ID_FROM_STEP_2 (step 2, netbox_get_devices): 42\n\n\
         From the project's context files:\n\
-        [context file bugs, version 3, Open Issues / BUG-1: flaps, 2025-11-21T10:00:00.000Z]\n```\n\
-        Since the update.\n```\n\n\
+        [bugs v3 / … / BUG-1: flaps]\n\
+        Since the update.\n\n\
         Current conversation topic: uplinks\n\n\
         Current user message: What is its status?\n\n\
         Use the context above to answer the current user message. It was recorded earlier: take it as \
@@ -173,11 +178,47 @@ fn without_anything_known_there_are_message_and_instruction() {
     assert_eq!(built.left_out.len(), 6, "{:?}", built.left_out);
 }
 
+/// The newest turns alone do not make a pack relevant, and one line says so.
+#[test]
+fn a_pack_says_that_nothing_is_relevant() {
+    let mut pack_inputs = some();
+    pack_inputs.is_nothing_relevant = true;
+    let built = build(&pack_inputs, 4_000, &Tokens::default()).unwrap();
+    let line = "Nothing else that was recorded is about it.";
+    assert_eq!(built.prompt.matches(line).count(), 1, "{}", built.prompt);
+}
+
+/// Pieces are left out by importance, not by age, and shown in time order.
+#[test]
+fn history_is_filled_by_rank() {
+    let tokens = Tokens::default();
+    let text = |of: &str| format!("{of} {}", "is what was said here. ".repeat(8));
+    let mut pack_inputs = PackInputs {
+        entities: Vec::new(),
+        values: Vec::new(),
+        passages: Vec::new(),
+        topic: None,
+        ..some()
+    };
+    // The newest, then the found ones, best first.
+    let order = [9, 8, 1, 5, 3, 7];
+    let history = order.map(|at| chat_message(at, "user", &text(&format!("number {at}"))));
+    pack_inputs.history = history.to_vec();
+    let ids = |budget| -> Vec<String> {
+        let built = build(&pack_inputs, budget, &tokens).unwrap();
+        let sources = built.sections[0].sources.iter();
+        sources.map(|source| source.item.id()).collect()
+    };
+    assert_eq!(ids(4_000), ["m-1", "m-3", "m-5", "m-7", "m-8", "m-9"]);
+    assert_eq!(ids(290), ["m-1", "m-5", "m-8", "m-9"]);
+    assert_eq!(ids(230), ["m-1", "m-8", "m-9"]);
+}
+
 #[test]
 fn what_was_cut_is_told() {
     let tokens = Tokens::default();
     let mut pack_inputs = some();
-    pack_inputs.history[0].text = "A line of the log that says nothing.\n".repeat(400);
+    pack_inputs.history[1].text = "A line of the log that says nothing.\n".repeat(400);
     let built = build(&pack_inputs, 800, &tokens).unwrap();
     assert!((700..=800).contains(&built.tokens), "{}", built.tokens);
     let [cut] = &built.left_out[..] else {
@@ -195,7 +236,7 @@ fn what_was_cut_is_told() {
     );
 }
 
-/// With a budget of 800, passages get 200 including their label. The first is whole, the second gets the rest,
+/// With a budget of 800, passages get a quarter of what the message leaves, including their label. The first is whole, the second gets the rest,
 /// and the third is left out although the budget has room for it.
 #[test]
 fn passages_have_a_quarter_of_the_budget() {
@@ -211,10 +252,9 @@ fn passages_have_a_quarter_of_the_budget() {
     assert!(built.tokens < 600, "{}", built.tokens);
     let files = &built.sections[3];
     assert_eq!(files.name, SectionName::ContextFiles);
-    assert!((150..=200).contains(&files.tokens), "{}", files.tokens);
+    assert!((130..=200).contains(&files.tokens), "{}", files.tokens);
     let start = "From the project's context files:\n\
-        [context file bugs, version 1, 2025-11-21T10:00:00.000Z]\n```\nShort.\n```\n\
-        [context file bugs, version 2, Open Issues, 2025-11-21T10:00:00.000Z]\n```\nThe queue";
+        [bugs v1]\nShort.\n[bugs v2 / Open Issues]\n```\nThe queue";
     assert!(files.text.starts_with(start), "{}", files.text);
     let left_out: Vec<_> = built
         .left_out
@@ -254,6 +294,7 @@ prop_compose! {
         PackInputs {
             purpose: PackPurpose::Message,
             message,
+            is_nothing_relevant: false,
             history: (1..).zip(history).map(|(at, (text, beyond))| PackMessage {
                 beyond,
                 ..chat_message(at, "user", &text)
@@ -316,6 +357,37 @@ proptest! {
         prop_assert_eq!(shown + gone, pieces);
         if budget >= built.tokens {
             prop_assert_eq!(build(&pack_inputs, budget, tokens).unwrap(), built);
+        }
+    }
+
+    /// A larger budget never holds less evidence: every source of the smaller pack is in the larger one, and no text is
+    /// cut shorter.
+    #[test]
+    fn a_larger_budget_never_holds_less(
+        pack_inputs in pack_inputs(),
+        budget in 100_usize..3_000,
+        more in 1_usize..2_000,
+    ) {
+        let tokens = &*TOKENS;
+        let Ok(smaller) = build(&pack_inputs, budget, tokens) else {
+            return Ok(());
+        };
+        let larger = build(&pack_inputs, budget + more, tokens).unwrap();
+        let sources = |built: &BuiltPack| -> Vec<Source> {
+            built.sections.iter().flat_map(|section| section.sources.clone()).collect()
+        };
+        let held = sources(&larger);
+        for source in sources(&smaller) {
+            prop_assert!(held.contains(&source), "{source:?}");
+        }
+        let cut = |built: &BuiltPack, source: &Source| {
+            let mut left_out = built.left_out.iter().filter(|one| one.source == *source);
+            left_out.find_map(|one| one.bytes)
+        };
+        for source in sources(&smaller) {
+            if let (Some(before), Some(now)) = (cut(&smaller, &source), cut(&larger, &source)) {
+                prop_assert!(now <= before, "{source:?}: {now} > {before}");
+            }
         }
     }
 }

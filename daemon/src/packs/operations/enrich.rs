@@ -63,9 +63,11 @@ impl EnrichMessage {
         let mut rests_on = rests_on(cx, &state, &session, &wanted.text)?;
         rests_on.push(u8::from(is_other));
         let of = session.clone();
+        let older = retrieval::older_within(wanted.max_tokens);
         let made = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
-                retrieval::message(&SessionSnapshot::of(cx, state, &of)?, text, now)
+                let of = SessionSnapshot::of(cx, state, &of)?;
+                retrieval::message(&of, text, now, older)
             })
             .await?;
         Ok(EnrichMessageReply {
@@ -99,8 +101,9 @@ async fn begin(
     Ok((session_of(header)?.as_str().to_owned(), header.position))
 }
 
-/// Encodes the dependencies of a session's pack: the session's last change, the project's context files, documents,
-/// and the recognition rules for entities. If the message names a step value, the extractors are included.
+/// Encodes the dependencies of a session's pack: the last change of the session and of its project's others, the
+/// project's context files, documents, and the recognition rules for entities. If the message names a step value, the
+/// extractors are included.
 fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result<Vec<u8>, Refusal> {
     let row = sessions::get(state, session)?.ok_or_else(|| {
         Refusal::new(
@@ -112,6 +115,10 @@ fn rests_on(cx: &Context, state: &State, session: &str, message: &str) -> Result
     all.push(0);
     all.extend(row.changed.to_be_bytes());
     all.extend(retrieval::passages::rests_on(
+        state,
+        row.project.as_deref(),
+    )?);
+    all.extend(retrieval::search_hits::sessions_rest_on(
         state,
         row.project.as_deref(),
     )?);

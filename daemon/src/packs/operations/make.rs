@@ -12,10 +12,10 @@ use crate::checkpoints;
 use crate::citations;
 use crate::clock::Micros;
 use crate::error::Refusal;
-use crate::events::packs::{PackBuilt, PackDependency, PackPurpose};
+use crate::events::packs::{Item, PackBuilt, PackDependency, PackPurpose};
 use crate::log::{Body, Hash, codec};
 use crate::operation::{Caller, Context, blocking};
-use crate::packs::assembly::{BuiltPack, build};
+use crate::packs::assembly::{BuiltPack, Omission, build};
 use crate::packs::command::MakePack;
 use crate::packs::retrieval::{RetrievedInputs, TaskScope};
 use crate::packs::view;
@@ -32,6 +32,8 @@ const WANTED_BYTES_MAX: usize = 16 << 20;
 const CACHED_MICROS: Micros = 600 * 1_000_000;
 /// Cache cost of each piece of a pack in addition to the prompt, in bytes.
 const PIECE_BYTES: usize = 256;
+/// Maximum number of messages and results beyond the budget that a reply lists.
+const LEFT_OUT_HISTORY_MAX: usize = 20;
 /// Maximum number of hashes for recognising citations of one pack.
 const HASHES_MAX: usize = 4096;
 
@@ -176,7 +178,14 @@ impl PackSpec {
             read_at: state.position(),
             body: Body::new(codec::EMPTY.to_vec(), clock.random()),
         };
-        let left_out = left_out.iter().chain(&built.left_out);
+        let is_history = |one: &&Omission| {
+            let item = &one.source.item;
+            matches!(item, Item::Message(_) | Item::Step { .. } | Item::Tool(_))
+        };
+        let (history, others): (Vec<_>, Vec<_>) = built.left_out.iter().partition(is_history);
+        // The most important ones; the search lists them all.
+        let history = history.into_iter().take(LEFT_OUT_HISTORY_MAX);
+        let left_out = left_out.iter().chain(history).chain(others);
         let reply = ContextPackReply {
             session: None,
             project: None,

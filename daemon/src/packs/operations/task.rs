@@ -58,13 +58,19 @@ impl ContextPack {
         let files = retrieval::passages::rests_on(&state, of_project.as_deref())?;
         rests_on.push(0);
         rests_on.extend(files);
+        rests_on.extend(retrieval::search_hits::sessions_rest_on(
+            &state,
+            of_project.as_deref(),
+        )?);
         rests_on.extend(retrieval::search_hits::rests_on(&state)?);
         let query = args.query.clone();
         let wanted = PackSpec::new(among.clone(), PackPurpose::Task, query, args.max_tokens)?;
+        let older = retrieval::older_within(wanted.max_tokens);
+        let scope = among.clone();
         let made = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
-                let of = (drawn_from.as_slice(), of_project.as_deref());
-                retrieval::task(cx, state, of, text, now)
+                let of = (drawn_from.as_slice(), &scope, of_project.as_deref());
+                retrieval::task(cx, state, of, text, now, older)
             })
             .await?;
         let (session, project) = match among {

@@ -2,6 +2,7 @@
 
 use lore::protocol::names::WhyLeftOut;
 
+use super::candidates::Topic;
 use super::{ENTITIES, SessionSnapshot};
 use crate::clock::Micros;
 use crate::entities::{self, EntityRef, EntityRow, ScoredEntity, relevance};
@@ -15,6 +16,9 @@ use crate::store::Error;
 
 /// Maximum number of listed relations of an entity.
 const RELATIONS: usize = 6;
+
+/// Number of entities up to which entities beside the topic are added.
+const OTHERS: usize = 3;
 
 const HOUR_MICROS: Micros = 3600 * 1_000_000;
 /// Ages of a mention after which the score drops.
@@ -35,8 +39,14 @@ pub struct Entities {
     pub until: Micros,
 }
 
-/// Retrieves the most relevant entities of a session's working set; `named` lists the message's entities.
-pub fn of(of: &SessionSnapshot<'_>, named: &[EntityRef], now: Micros) -> Result<Entities, Refusal> {
+/// Retrieves the most relevant entities of a session's working set: those that the message names (`named`), those of
+/// the topic, and only a few others.
+pub fn of(
+    of: &SessionSnapshot<'_>,
+    named: &[EntityRef],
+    topic: &Topic,
+    now: Micros,
+) -> Result<Entities, Refusal> {
     let mut left_out = Vec::new();
     let mut in_mind = Vec::new();
     for (at, one) in scored(of, named, now)?.into_iter().enumerate() {
@@ -48,8 +58,7 @@ pub fn of(of: &SessionSnapshot<'_>, named: &[EntityRef], now: Micros) -> Result<
             left_out.push(super::left_out(&source, WhyLeftOut::Pruned));
         }
     }
-    let mut scored = in_mind;
-    scored.truncate(ENTITIES);
+    let scored = by_topic(in_mind, |one| named.contains(&one.entity), topic);
     let until = scored.iter().map(|one| changes(&one.row, now)).min();
     let known = scored.into_iter().map(|one| known(of, one, now));
     Ok(Entities {
@@ -57,6 +66,22 @@ pub fn of(of: &SessionSnapshot<'_>, named: &[EntityRef], now: Micros) -> Result<
         left_out,
         until: until.unwrap_or(Micros::MAX),
     })
+}
+
+/// Selects entities: first those that are named, then those of the topic, then a few others; each in the given order.
+pub fn by_topic(
+    scored: Vec<ScoredEntity>,
+    is_named: impl Fn(&ScoredEntity) -> bool,
+    topic: &Topic,
+) -> Vec<ScoredEntity> {
+    let (mut named, others): (Vec<_>, Vec<_>) = scored.into_iter().partition(|one| is_named(one));
+    let is_of_topic = |one: &ScoredEntity| topic.has(&one.row.name, Position(one.row.last));
+    let (of_topic, others): (Vec<_>, Vec<_>) = others.into_iter().partition(is_of_topic);
+    named.extend(of_topic);
+    let room = OTHERS.saturating_sub(named.len());
+    named.extend(others.into_iter().take(room));
+    named.truncate(ENTITIES);
+    named
 }
 
 /// Returns all candidates, the most relevant first.

@@ -1,63 +1,82 @@
-//! The newest messages and tool uses, each once, in time order.
+//! The newest messages and tool uses of a session, each once, split into pieces.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use lore::protocol::names::{WhyLeftOut, word};
 
-use super::{MESSAGES, SessionSnapshot, TOOL_USES, left_out};
+use super::{MESSAGES, NEWEST, SessionSnapshot, TOOL_USES, left_out};
 use crate::error::Refusal;
 use crate::events::packs::Item;
 use crate::log::Position;
 use crate::messages::{self, Execution, ExecutionKind, MessageRow, ToolUseRow, ToolUseState};
 use crate::packs::assembly::{Omission, PackMessage};
 use crate::rows::until;
+use crate::search;
+use crate::steps;
 use crate::store::Error;
 
 /// Number of tool uses to read. A pruning retains the newest, so enough of these are in the working set.
 const USES_LOOKED_AT: usize = 64;
+/// Number of bytes between two pieces that are not counted as omitted.
+const BETWEEN_BYTES_MAX: u64 = 16;
 /// Placeholder for text that was cited from an earlier pack.
 const QUOTED: &str = "[… quoted from an earlier context …]";
 
-/// Retrieved history.
+/// Multiplier of a text's place within its event, so that its pieces come between two texts.
+pub const PIECES_MAX: usize = 1 << 16;
+
+/// The newest history of a session, split into pieces of a passage's length.
 #[derive(Default)]
 pub struct History {
-    /// Messages and tool results, in time order.
-    pub reported: Vec<PackMessage>,
+    /// The beginnings of the newest messages, the newest first.
+    pub messages: Vec<PackMessage>,
+    /// The beginnings of the newest tool results, the newest first.
+    pub results: Vec<PackMessage>,
+    /// The rest of these texts, then older messages, in order of importance.
+    pub rest: Vec<PackMessage>,
     /// Relevant pieces that are not included.
     pub left_out: Vec<Omission>,
 }
 
-impl History {
-    /// Merges earlier history, without duplicates, in time order.
-    pub fn add(&mut self, earlier: Self) {
-        for reported in earlier.reported {
-            let mut known = self.reported.iter();
-            if !known.any(|known| known.source == reported.source) {
-                self.reported.push(reported);
-            }
-        }
-        self.reported
-            .sort_by_key(|reported| reported.source.position);
-    }
-}
-
-/// Retrieves the newest messages and tool uses of a session's working set.
-pub fn of(of: &SessionSnapshot<'_>, message: &str) -> Result<History, Refusal> {
+/// Retrieves the newest messages and tool uses of a session's working set, and up to `older` messages before them.
+pub fn of(of: &SessionSnapshot<'_>, message: &str, older: usize) -> Result<History, Refusal> {
     let mut gathering = HistoryReader::new(of, message);
-    for row in gathering.newest_messages()? {
-        gathering.add_message(&row)?;
+    let rows = gathering.newest_messages(NEWEST + older)?;
+    let mut history = History::default();
+    for (at, row) in rows.iter().enumerate() {
+        gathering.add_message(row)?;
+        let texts = std::mem::take(&mut gathering.reported).into_values();
+        for text in texts {
+            let mut pieces = split(text).into_iter();
+            if at < NEWEST {
+                history.messages.extend(pieces.next());
+            }
+            history.rest.extend(pieces);
+        }
     }
     gathering.add_tool_uses()?;
-    Ok(gathering.finish())
+    let shown: Vec<Position> = rows.iter().map(|row| row.position).collect();
+    let results = std::mem::take(&mut gathering.reported).into_iter().rev();
+    for ((position, place), text) in results {
+        // A message with tools was already added as a message.
+        if place == 0 && shown.contains(&position) {
+            continue;
+        }
+        let mut pieces = split(text).into_iter();
+        history.results.extend(pieces.next());
+        history.rest.extend(pieces);
+    }
+    history.left_out = gathering.left_out;
+    Ok(history)
 }
 
-/// Retrieves the messages at these positions that are in the working set, in time order.
+/// Returns the messages at these positions that are in the working set, split into pieces.
 pub fn at(
     of: &SessionSnapshot<'_>,
     message: &str,
     positions: impl IntoIterator<Item = Position>,
-) -> Result<History, Refusal> {
+) -> Result<Vec<PackMessage>, Refusal> {
     let mut gathering = HistoryReader::new(of, message);
     for position in positions {
         if let Some(row) = messages::at(of.state, &of.lines, position)?
@@ -66,7 +85,34 @@ pub fn at(
             gathering.add_message(&row)?;
         }
     }
-    Ok(gathering.finish())
+    let reported = gathering.reported.into_values();
+    Ok(reported.flat_map(split).collect())
+}
+
+/// Splits a text into the pieces that search indexes. Bytes that the reader omitted count for the last one.
+fn split(text: PackMessage) -> Vec<PackMessage> {
+    let mut pieces = search::talk_pieces(&text.text);
+    if pieces.len() < 2 {
+        return vec![text];
+    }
+    let last = pieces.len() - 1;
+    let indexed: usize = pieces.iter().map(String::len).sum();
+    let omitted = (text.text.len().saturating_sub(indexed)) as u64 + text.beyond;
+    let pieces = pieces.drain(..).enumerate();
+    let pieces = pieces.map(|(at, piece)| PackMessage {
+        source: text.source.clone(),
+        place: text.place + at,
+        who: text.who.clone(),
+        agent: text.agent.clone(),
+        time: text.time,
+        text: piece,
+        // Line ends and repeated words between pieces are no omission.
+        beyond: match at == last && omitted > BETWEEN_BYTES_MAX * last as u64 {
+            true => omitted,
+            false => 0,
+        },
+    });
+    pieces.collect()
 }
 
 struct HistoryReader<'g, 's> {
@@ -87,16 +133,9 @@ impl<'g, 's> HistoryReader<'g, 's> {
         }
     }
 
-    fn finish(self) -> History {
-        History {
-            reported: self.reported.into_values().collect(),
-            left_out: self.left_out,
-        }
-    }
-
     /// Returns the newest messages of the working set. Pruned messages that would otherwise be among the newest are
     /// reported as left out.
-    fn newest_messages(&mut self) -> Result<Vec<MessageRow>, Error> {
+    fn newest_messages(&mut self, limit: usize) -> Result<Vec<MessageRow>, Error> {
         let (state, lines, working) = (self.of.state, &self.of.lines, &self.of.working);
         let (mut kept, mut seen) = (Vec::new(), 0);
         let mut pruned = Vec::new();
@@ -107,7 +146,7 @@ impl<'g, 's> HistoryReader<'g, 's> {
         messages::newest(state, lines, None, &mut |row| {
             let is_older = matches!(&working.pruned, Some((at, _)) if row.position < *at);
             let are_all_kept = is_older && older_left == Some(0);
-            if kept.len() == MESSAGES || (are_all_kept && seen >= MESSAGES) {
+            if kept.len() == limit || (are_all_kept && seen >= MESSAGES) {
                 return Ok(ControlFlow::Break(()));
             }
             seen += 1;
@@ -146,8 +185,10 @@ impl<'g, 's> HistoryReader<'g, 's> {
         }
         let reported = PackMessage {
             source,
+            place: 0,
             who: word(row.sender),
-            time: reported.header.time,
+            agent: reported.header.author().to_owned(),
+            time: reported.header.happened_at(),
             text: messages::quotations::replaced(&content, &quoted, |_| QUOTED.to_owned())
                 .into_owned(),
             beyond: 0,
@@ -215,14 +256,17 @@ impl<'g, 's> HistoryReader<'g, 's> {
     ) -> Result<(), Error> {
         let (result, who) = match (execution.result, execution.error) {
             (_, Some(error)) => (error, format!("error of {}", execution.tool)),
-            (Some(result), None) => (result, format!("result of {}", execution.tool)),
+            (Some(result), None) => (result, execution.tool),
             (None, None) => return Ok(()),
         };
+        let text = result.read(&self.of.cx.blobs)?;
         let reported = PackMessage {
             source: self.of.source(item, execution.position),
+            place: place * PIECES_MAX,
             who,
+            agent: execution.agent,
             time: execution.at,
-            text: result.read(&self.of.cx.blobs)?,
+            text: steps::unwrapped(&text).into_owned(),
             beyond: 0,
         };
         self.reported.insert((position, place), reported);

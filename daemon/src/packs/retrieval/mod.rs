@@ -1,6 +1,7 @@
 //! Retrieval of pack candidates from the rows and the log. Reads few rows, the newest first, regardless of the
 //! session's size.
 
+mod candidates;
 mod entities;
 mod history;
 pub mod passages;
@@ -20,14 +21,21 @@ use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::{self, Line};
 use crate::state::State;
+use crate::store::Error;
 
 pub use history::item_of;
 pub use task::{TaskScope, sessions_of, task};
 
-/// Maximum number of newest messages in a pack.
+/// Number of newest messages that come into a pack before anything that is found.
+pub const NEWEST: usize = 3;
+/// Number of newest messages among which pruned ones are reported.
 pub const MESSAGES: usize = 5;
 /// Maximum number of newest tool uses in a pack.
 pub const TOOL_USES: usize = 3;
+/// Tokens of the budget for each older message that is read to fill it.
+const TOKENS_PER_OLDER: usize = 32;
+/// Maximum number of older messages that are read to fill the budget.
+const OLDER_MAX: usize = 400;
 /// Maximum number of most relevant entities in a pack.
 pub const ENTITIES: usize = 10;
 
@@ -84,30 +92,40 @@ impl<'s> SessionSnapshot<'s> {
     }
 }
 
-/// Retrieves the context of a message from its session.
+/// Returns the number of older messages that could fill a budget.
+pub fn older_within(max_tokens: u64) -> usize {
+    let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
+    (tokens / TOKENS_PER_OLDER).min(OLDER_MAX)
+}
+
+/// Retrieves the context of a message from its session and its project.
 pub fn message(
     of: &SessionSnapshot<'_>,
     message: &str,
     now: Micros,
+    older: usize,
 ) -> Result<RetrievedInputs, Refusal> {
     let mut warnings = Vec::new();
     let named = of.named(message)?;
-    let mut history = history::of(of, message)?;
-    let earlier = search_hits::messages(of.cx, of.state, &of.lines, message)?;
-    history.add(history::at(of, message, earlier)?);
-    let entities = entities::of(of, &named, now)?;
-    let values = values::named(of, message, &mut warnings)?;
     let project = of.project()?;
+    let newest = history::of(of, message, older)?;
+    let question = candidates::question(message, &named, |entity| of.name_of(entity))?;
     let from = (of.cx, of.state, project.as_deref());
+    let found = search_hits::history(std::slice::from_ref(of), from, (&question, message))?;
+    let topic = candidates::Topic::of(&newest.messages, &found);
+    let entities = entities::of(of, &named, &topic, now)?;
+    let values = values::named(of, message, &mut warnings)?;
     let mut passages = passages::about(from, message, &named, false, &mut warnings)?;
-    passages.extend(search_hits::documents(of.cx, of.state, message)?);
+    passages.extend(search_hits::documents(of.cx, of.state, &question)?);
+    let history = candidates::ranked(vec![newest], found);
     let mut left_out = history.left_out;
     left_out.extend(entities.left_out);
     Ok(RetrievedInputs {
         pack_inputs: PackInputs {
             purpose: PackPurpose::Message,
             message: message.to_owned(),
-            history: history.reported,
+            is_nothing_relevant: !history.has_relevant && passages.is_empty() && values.is_empty(),
+            history: history.pieces,
             entities: entities.known,
             values,
             passages,
@@ -122,6 +140,11 @@ pub fn message(
 impl SessionSnapshot<'_> {
     fn project(&self) -> Result<Option<String>, Refusal> {
         Ok(sessions::get(self.state, self.session)?.and_then(|row| row.project))
+    }
+
+    /// Returns the name of an entity of the session.
+    fn name_of(&self, entity: &EntityRef) -> Result<Option<String>, Error> {
+        Ok(crate::entities::get(self.state, &self.lines, entity)?.map(|row| row.name))
     }
 
     /// Recognises the entities in a text.

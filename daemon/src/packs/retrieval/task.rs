@@ -1,16 +1,16 @@
 //! The context of a task from a project: the newest pieces of the last active sessions, and pieces about the
 //! entities in the task.
 
-use super::{
-    ENTITIES, RetrievedInputs, SessionSnapshot, entities, history, passages, search_hits, values,
-};
+use super::candidates::{self, Topic};
+use super::history::{self, History};
+use super::{RetrievedInputs, SessionSnapshot, entities, passages, search_hits, values};
 use crate::clock::Micros;
 use crate::entities::{self as known, EntityRef, ScoredEntity, relevance};
 use crate::error::Refusal;
 use crate::events::packs::PackPurpose;
 use crate::log::Position;
 use crate::operation::Context;
-use crate::packs::assembly::{Omission, PackEntity, PackInputs, PackMessage};
+use crate::packs::assembly::{PackEntity, PackInputs, PackMessage};
 use crate::rows::until;
 use crate::sessions::{self, SessionFilter, SessionRow};
 use crate::state::State;
@@ -23,8 +23,6 @@ const SESSIONS_LOOKED_AT: usize = 50;
 const SESSIONS: usize = 8;
 /// Maximum number of sessions whose latest checkpoint is included.
 const CHECKPOINTS: usize = 3;
-/// Maximum number of history pieces in a pack.
-const HISTORY: usize = 24;
 /// Number of newest mentions in each session to include for an entity that the task names.
 const MENTIONS: usize = 2;
 
@@ -67,13 +65,15 @@ pub fn sessions_of(state: &State, among: &TaskScope) -> Result<Vec<(String, Sess
     Ok(found)
 }
 
-/// Retrieves the context of a task from these sessions and their project.
+/// Retrieves the context of a task from these sessions and their project; its other sessions are searched unless
+/// the task is for one session.
 pub fn task(
     cx: &Context,
     state: &State,
-    (sessions, project): (&[(String, SessionRow)], Option<&str>),
+    (sessions, among, project): (&[(String, SessionRow)], &TaskScope, Option<&str>),
     task: &str,
     now: Micros,
+    older: usize,
 ) -> Result<RetrievedInputs, Refusal> {
     let of = sessions.iter();
     let of = of.map(|(id, _)| SessionSnapshot::of(cx, state, id));
@@ -81,14 +81,13 @@ pub fn task(
     let mut gathering = TaskRetrieval {
         task,
         now,
-        matching: Vec::new(),
+        mentioning: Vec::new(),
         newest: Vec::new(),
         entities: BTreeMap::new(),
         named: Vec::new(),
-        left_out: Vec::new(),
     };
     for (at, one) in of.iter().enumerate() {
-        gathering.add(one, at)?;
+        gathering.add(one, at, older)?;
     }
     let mut warnings = Vec::new();
     let mut values = Vec::new();
@@ -108,19 +107,41 @@ pub fn task(
     let from = (cx, state, project);
     let mut passages = passages::about(from, task, &gathering.named, true, &mut warnings)?;
     passages.extend(search_hits::documents(cx, state, task)?);
-    let (entities, until) = gathering.entities(&of)?;
-    let left_out = std::mem::take(&mut gathering.left_out);
+    let question = candidates::question(task, &gathering.named, |entity| {
+        let names = of.iter().map(|one| one.name_of(entity));
+        Ok(names
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+            .next())
+    })?;
+    let searched = match among {
+        TaskScope::Session(_) => None,
+        TaskScope::Project(_) => project,
+    };
+    let searched = (cx, state, searched);
+    let mut found = search_hits::history(&of, searched, (&question, task))?;
+    // Messages about what the task names are relevant, whatever their words.
+    found.has_relevant |= !gathering.mentioning.is_empty();
+    let best = found.pieces.len().min(candidates::FOUND_FIRST);
+    let mentioning = std::mem::take(&mut gathering.mentioning);
+    drop(found.pieces.splice(best..best, mentioning));
+    let newest = gathering.newest.iter().flat_map(|one| &one.messages);
+    let topic_of: Vec<PackMessage> = newest.take(super::NEWEST).cloned().collect();
+    let (entities, until) = gathering.entities(&of, &Topic::of(&topic_of, &found))?;
+    let history = candidates::ranked(gathering.newest, found);
     Ok(RetrievedInputs {
         pack_inputs: PackInputs {
             purpose: PackPurpose::Task,
             message: task.to_owned(),
-            history: gathering.history(),
+            is_nothing_relevant: !history.has_relevant && passages.is_empty() && values.is_empty(),
+            history: history.pieces,
             entities,
             values,
             passages,
             topic,
         },
-        left_out,
+        left_out: history.left_out,
         until,
         warnings,
     })
@@ -129,14 +150,14 @@ pub fn task(
 struct TaskRetrieval<'g> {
     task: &'g str,
     now: Micros,
-    /// Messages that mention an entity of the task, or match the task in search.
-    matching: Vec<PackMessage>,
-    newest: Vec<PackMessage>,
+    /// Newest messages that mention an entity of the task.
+    mentioning: Vec<PackMessage>,
+    /// The newest history of each session.
+    newest: Vec<History>,
     /// For each entity of all sessions: its score, and the session with its last mention.
     entities: BTreeMap<EntityRef, MergedPassages>,
     /// Entities that the task names, over all sessions.
     named: Vec<EntityRef>,
-    left_out: Vec<Omission>,
 }
 
 struct MergedPassages {
@@ -146,23 +167,18 @@ struct MergedPassages {
 }
 
 impl TaskRetrieval<'_> {
-    fn add(&mut self, of: &SessionSnapshot<'_>, at: usize) -> Result<(), Refusal> {
+    fn add(&mut self, of: &SessionSnapshot<'_>, at: usize, older: usize) -> Result<(), Refusal> {
         let named = of.named(self.task)?;
-        let newest = history::of(of, self.task)?;
-        self.newest.extend(newest.reported);
-        self.left_out.extend(newest.left_out);
+        self.newest.push(history::of(of, self.task, older)?);
         let mut mentioned: Vec<Position> = Vec::new();
         for entity in &named {
             let mentions = known::mentions_of(of.state, &of.lines, entity, MENTIONS)?;
             mentioned.extend(mentions.into_iter().map(|(position, _)| position));
         }
-        mentioned.extend(search_hits::messages(
-            of.cx, of.state, &of.lines, self.task,
-        )?);
         mentioned.sort_unstable();
         mentioned.dedup();
-        self.matching
-            .extend(history::at(of, self.task, mentioned)?.reported);
+        self.mentioning
+            .extend(history::at(of, self.task, mentioned)?);
         for scored in entities::scored(of, &named, self.now)? {
             let is_named = named.contains(&scored.entity);
             let last = Position(scored.row.last);
@@ -200,7 +216,11 @@ impl TaskRetrieval<'_> {
     }
 
     /// Returns the most relevant entities of all sessions, and the time until which the result stays the same.
-    fn entities(&self, of: &[SessionSnapshot<'_>]) -> Result<(Vec<PackEntity>, Micros), Refusal> {
+    fn entities(
+        &self,
+        of: &[SessionSnapshot<'_>],
+        topic: &Topic,
+    ) -> Result<(Vec<PackEntity>, Micros), Refusal> {
         let now = self.now;
         let mut all: Vec<ScoredEntity> = Vec::new();
         for merged in self.entities.values() {
@@ -210,7 +230,11 @@ impl TaskRetrieval<'_> {
             all.push(scored);
         }
         known::sort(&mut all);
-        all.truncate(ENTITIES);
+        let is_named = |one: &ScoredEntity| {
+            let merged = self.entities.get(&one.entity);
+            merged.is_some_and(|merged| merged.is_named)
+        };
+        let all = entities::by_topic(all, is_named, topic);
         let until = all.iter().map(|one| entities::changes(&one.row, now)).min();
         let mut reported = Vec::new();
         for scored in all {
@@ -220,26 +244,5 @@ impl TaskRetrieval<'_> {
             }
         }
         Ok((reported, until.unwrap_or(Micros::MAX)))
-    }
-
-    /// Returns the messages that match the task, then the newest, each once; sorted by time.
-    fn history(self) -> Vec<PackMessage> {
-        let mut newest = self.newest;
-        newest.sort_by_key(|reported| std::cmp::Reverse(reported.source.position));
-        let mut reported: Vec<PackMessage> = Vec::new();
-        for one in self.matching.into_iter().chain(newest) {
-            // A fork and its parent both return the history that they share.
-            let is_same = |known: &PackMessage| {
-                let (a, b) = (&known.source, &one.source);
-                (a.position, &a.item, &known.who) == (b.position, &b.item, &one.who)
-                    && known.text == one.text
-            };
-            if reported.len() < HISTORY && !reported.iter().any(is_same) {
-                reported.push(one);
-            }
-        }
-        // The sort is stable: a message stays before the results of its tools.
-        reported.sort_by_key(|reported| reported.source.position);
-        reported
     }
 }

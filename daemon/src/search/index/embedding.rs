@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use lored_models::{EmbeddingStage, Model, ModelPool};
 use lored_retrieval::vectors::VectorError;
@@ -10,11 +11,16 @@ use super::{Index, IndexError};
 use crate::engine::PublishedState;
 use crate::locks::lock_unpoisoned;
 use crate::log::Log;
+use crate::search::searchable_text::EmbeddedText;
 use crate::search::stages::{StageIndex, embedded, newest, vectors_of};
 use crate::store::Blobs;
 
 /// Maximum number of missing second-tier vectors that are made at once although events were just recorded.
 const FEW: usize = 64;
+/// Longest pause of the second tier while events are recorded, in times of its last batch: it gets a tenth of the time.
+const PAUSE_MAX: u32 = 9;
+/// Number of batches over which its pace is averaged.
+const PACE_WEIGHT: u32 = 8;
 /// Number of second-tier vectors that are made in one batch.
 const EMBEDDED_MAX: usize = 4;
 
@@ -51,9 +57,17 @@ impl Index {
         let keys = self.wanted_of_second(second);
         match self.second_model() {
             Some(model) if !keys.is_empty() => {
+                let began = Instant::now();
                 let made = self.embed(second, &model, &log, blobs, keys);
                 let made = made.and_then(|made| self.let_oldest_go(second).map(|()| made));
-                self.unless_put_off(made)
+                let made = self.unless_put_off(made)?;
+                let before =
+                    lock_unpoisoned(&self.last_batch).replace((Instant::now(), began.elapsed()));
+                // A pause counts while there was something to do.
+                let since = before.map_or(began, |(ended, _)| ended);
+                let took = since.elapsed().min(began.elapsed() * (PAUSE_MAX + 1));
+                self.note_pace(made, took);
+                Ok(made)
             }
             Some(_) | None => Ok(0),
         }
@@ -63,7 +77,7 @@ impl Index {
     pub(super) fn embed_new(
         &self,
         first: &StageIndex,
-        texts: &[(u64, String)],
+        texts: &[(u64, EmbeddedText)],
         position: u64,
     ) -> Result<(), IndexError> {
         let made = self
@@ -135,7 +149,7 @@ impl Index {
     pub(super) fn keep(
         &self,
         stage: &StageIndex,
-        texts: &[(u64, String)],
+        texts: &[(u64, EmbeddedText)],
         vectors: &[Vec<f32>],
         position: u64,
     ) -> Result<(), IndexError> {
@@ -269,6 +283,53 @@ impl Index {
     #[must_use]
     pub fn models(&self) -> &ModelPool {
         &self.models
+    }
+
+    /// Returns the number of texts that the second tier will still embed.
+    #[must_use]
+    pub fn second_backlog(&self) -> u64 {
+        let Some(second) = &self.second else {
+            return 0;
+        };
+        if self.is_second_refused.load(Ordering::Relaxed)
+            || self.wanted_of_second(second).is_empty()
+        {
+            return 0;
+        }
+        let missing = lock_unpoisoned(&second.missing).len();
+        let room = self.second_max.saturating_sub(second.read().len());
+        // A full tier replaces its oldest vectors by those of newer texts.
+        missing.min(room.max(EMBEDDED_MAX)) as u64
+    }
+
+    /// Returns the time that this many texts take at the pace of the last ones, in seconds.
+    #[must_use]
+    pub fn seconds_left(&self, texts: u64) -> Option<u64> {
+        let pace = (*lock_unpoisoned(&self.pace))?;
+        Some((pace.as_secs_f64() * texts as f64).ceil() as u64)
+    }
+
+    /// Notes how long some texts of the second tier took, with the pauses between them.
+    fn note_pace(&self, made: usize, took: Duration) {
+        let Some(each) = u32::try_from(made)
+            .ok()
+            .and_then(|made| took.checked_div(made))
+        else {
+            return;
+        };
+        let mut pace = lock_unpoisoned(&self.pace);
+        *pace = Some(match *pace {
+            Some(before) => (before * (PACE_WEIGHT - 1) + each) / PACE_WEIGHT,
+            None => each,
+        });
+    }
+
+    /// Returns whether the second tier may embed although events are being recorded: it has at least its share of the
+    /// time.
+    #[must_use]
+    pub fn is_due_for_second(&self) -> bool {
+        let last = *lock_unpoisoned(&self.last_batch);
+        last.is_none_or(|(ended, took)| ended.elapsed() >= took * PAUSE_MAX)
     }
 
     /// Returns the number of texts with a second-tier vector, and the number without one.

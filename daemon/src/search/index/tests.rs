@@ -9,6 +9,7 @@ use lored_retrieval::vectors::{Generation, VectorStore};
 
 use super::*;
 use crate::locks::lock_unpoisoned;
+use crate::search::searchable_text::EmbeddedText;
 use crate::search::{Limits, SearchIndexes};
 
 fn models(second_tier: bool) -> Arc<ModelPool> {
@@ -46,6 +47,7 @@ fn take_in_text(index: &Index, position: u64) -> u64 {
         group: position,
         session: 0,
         number: 0,
+        time: 0,
     };
     let addition = NewText {
         unit,
@@ -149,9 +151,7 @@ fn what_goes_while_it_is_embedded_gets_no_vector() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path(), None);
     apply(&index, 3);
-    let texts: Vec<(u64, String)> = [4, 5]
-        .map(|position| (take_in_text(&index, position), "word".to_owned()))
-        .into();
+    let texts = [4, 5].map(|position| (take_in_text(&index, position), EmbeddedText::default()));
     let vectors = vec![vector(&index, EmbeddingStage::First); 2];
     let removed = Changes {
         text: vec![Change::RemovePosition { position: 4 }],
@@ -209,7 +209,7 @@ fn the_second_tier_keeps_the_newest() {
         lock_unpoisoned(&second.missing).insert(key);
         let wanted = index.wanted_of_second(second);
         assert_eq!(wanted, [key]);
-        let texts = [(key, String::new())];
+        let texts = [(key, EmbeddedText::default())];
         let of_second = [vector(&index, EmbeddingStage::Second)];
         index.keep(second, &texts, &of_second, 0).unwrap();
         lock_unpoisoned(&second.missing).remove(&key);
@@ -335,7 +335,7 @@ fn a_second_tier_that_is_gone_is_done_without() {
     apply(&index, 3);
     let second = index.second.as_ref().unwrap();
     let key = take_in_text(&index, 4);
-    let texts = [(key, String::new())];
+    let texts = [(key, EmbeddedText::default())];
     let of_second = [vector(&index, EmbeddingStage::Second)];
     index.keep(second, &texts, &of_second, 0).unwrap();
     assert_eq!(index.ranking_tier(), Some(EmbeddingStage::Second));

@@ -1,5 +1,7 @@
 //! The `search` operation, over all kinds.
 
+use std::ops::Range;
+
 use lore::protocol::search::{SearchArgs, SearchReply};
 use lored_retrieval::text::Kind;
 
@@ -13,6 +15,7 @@ use crate::error::{Code, Refusal};
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Op};
 use crate::projects;
+use crate::search::dates;
 use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest};
 use crate::sessions;
 use crate::state::State;
@@ -66,7 +69,13 @@ impl Op for Search {
             )
             .hint("`list_projects` lists the ids."));
         }
+        let now = cx.engine.clock().now() / 1_000_000;
+        let is_narrowed = project.is_some() || args.session.is_some() || document_filter.is_some();
         let ask = SearchRequest {
+            period: period(args.since.as_deref(), args.until.as_deref())?,
+            named_days: dates::named_in(&args.query, now),
+            first: caller.project.clone().filter(|_| !is_narrowed),
+            folder: caller.dir.clone(),
             query: args.query,
             mode: mode(args.search_type.unwrap_or_default()),
             kinds,
@@ -90,6 +99,27 @@ impl Op for Search {
         let has_content = reply.results.iter().any(|result| result.content.is_some());
         Some(readable(reply, has_content))
     }
+}
+
+/// Converts `since` and `until` to a period in seconds; `None` without either.
+fn period(since: Option<&str>, until: Option<&str>) -> Result<Option<Range<u64>>, Refusal> {
+    let read = |name: &str, text: Option<&str>, parse: fn(&str) -> Option<u64>, open: u64| {
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+            return Ok(open);
+        };
+        parse(text).ok_or_else(|| {
+            Refusal::invalid(format!(
+                "`{name}` is `{text}`; expected a date such as `2026-11-21` or a time such as \
+                 `2026-11-21T10:00:00Z`"
+            ))
+        })
+    };
+    let start = read("since", since, dates::start, 0)?;
+    let end = read("until", until, dates::end, u64::MAX)?;
+    if start >= end {
+        return Err(Refusal::invalid("`since` is after `until`"));
+    }
+    Ok((since.is_some() || until.is_some()).then_some(start..end))
 }
 
 /// Returns whether a project has context files, was registered, or had a session.

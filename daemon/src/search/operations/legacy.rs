@@ -45,6 +45,8 @@ struct LegacyQuery {
     filters: Filters,
     max_results: Option<u64>,
     at_least: Option<Position>,
+    /// The cursor from the previous page.
+    next: Option<String>,
 }
 
 /// Searches; a page has at most `most` results.
@@ -70,7 +72,7 @@ async fn search(cx: Arc<Context>, wanted: LegacyQuery, most: u64) -> Result<Sear
     };
     let state = State::live(&cx, wanted.at_least).await?;
     let page = Page {
-        next: None,
+        next: wanted.next,
         list: List::Documents,
     };
     match is_listing {
@@ -127,6 +129,7 @@ search!(
         work_item: args.work_item_id,
         max_results: args.max_results,
         at_least: args.at_least,
+        next: args.next,
         ..LegacyQuery::default()
     })
 );
@@ -144,6 +147,7 @@ search!(
         work_item: Some(required("work_item_id", args.work_item_id)?),
         max_results: args.max_results,
         at_least: args.at_least,
+        next: args.next,
         ..LegacyQuery::default()
     })
 );
@@ -161,6 +165,7 @@ search!(
         work_item: args.work_item_id,
         max_results: args.max_results,
         at_least: args.at_least,
+        next: args.next,
         ..LegacyQuery::default()
     })
 );
@@ -181,6 +186,7 @@ search!(
         },
         max_results: args.max_results,
         at_least: args.at_least,
+        next: args.next,
         ..LegacyQuery::default()
     })
 );
@@ -201,6 +207,7 @@ search!(
         },
         max_results: args.max_results,
         at_least: args.at_least,
+        next: args.next,
         ..LegacyQuery::default()
     })
 );
@@ -217,13 +224,14 @@ search!(
         filters: Filters {
             file_name: Some(required("file_name", args.file_name)?),
             chunk_range: Some(ChunkRange {
-                start: args.start,
-                end: args.end,
+                start: args.start.unwrap_or(0),
+                end: args.end.unwrap_or(u64::MAX),
             }),
             ..Filters::default()
         },
         max_results: args.max_results,
         at_least: args.at_least,
+        next: args.next,
         ..LegacyQuery::default()
     })
 );

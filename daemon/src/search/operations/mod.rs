@@ -2,6 +2,7 @@
 
 mod documents;
 mod everything;
+mod filters;
 mod given;
 mod legacy;
 mod readable;

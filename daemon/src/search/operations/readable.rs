@@ -37,7 +37,12 @@ pub fn readable(reply: &SearchReply, has_content: bool) -> String {
     for warning in &reply.warnings {
         let _ = write!(text, "\nNote: {warning}");
     }
+    let mut is_elsewhere = false;
     for (number, result) in (1..).zip(&reply.results) {
+        if result.elsewhere == Some(true) && !is_elsewhere {
+            is_elsewhere = true;
+            text.push_str("\n\nFrom the rest of the machine:");
+        }
         add(&mut text, number, result, has_content);
     }
     if let Some(next) = &reply.next {
@@ -67,7 +72,7 @@ fn add(text: &mut String, number: usize, result: &SearchResult, has_content: boo
         ("Tags", Some(result.tags.join(", "))),
         ("Modified", Some(result.modified.clone())),
         ("Id", Some(result.id.clone())),
-        ("Score", Some(format!("{:.4}", result.score))),
+        ("Score", Some(format!("{:.2}", result.score))),
     ];
     for (name, value) in lines {
         if let Some(value) = value.filter(|value| !value.is_empty()) {

@@ -67,6 +67,11 @@ pub fn result(
         agent: found.agent,
         modified: found.modified,
         changed: found.changed,
+        elsewhere: searched
+            .own
+            .as_ref()
+            .filter(|own| own.binary_search(&hit.key).is_err())
+            .map(|_| true),
         position: WirePosition(found.position.0),
     }))
 }

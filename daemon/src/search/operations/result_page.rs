@@ -1,11 +1,13 @@
 //! Running a search from the request to the reply, for every search operation.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lore::protocol::Position as WirePosition;
 use lore::protocol::search::SearchReply;
 
+use super::filters;
 use super::given::search_type;
 use super::result::result;
 use crate::documents::operations::nearest_contexts;
@@ -21,6 +23,8 @@ use crate::search::index::{Index, IndexError};
 use crate::search::request::{Mode, SearchRequest};
 use crate::state::State;
 
+/// What a reply says when no text is near enough to the query.
+const NOTHING_KNOWN: &str = "nothing is known about this: no text scores above the threshold";
 /// Maximum number of hits for paging.
 const HITS_MAX: usize = 10_000;
 
@@ -85,6 +89,16 @@ fn searched(
         true => chunks_in_order(&catalogue, &scope),
         false => search.run(wanted).map_err(failed)?,
     };
+    if let Some(project) = &ask.first {
+        let folder = ask.folder.as_deref();
+        let own = scope.first_of(project, folder, state, &catalogue)?;
+        let first = Search {
+            scope: &own,
+            ..search
+        };
+        let first = first.run(wanted).map_err(failed)?;
+        put_first(&mut searched, first);
+    }
     let is_cut = searched.hits.len() >= wanted;
     searched.partial = partial.or(searched.partial);
     reply(
@@ -96,6 +110,20 @@ fn searched(
         searched,
         (page.list, place, is_cut),
     )
+}
+
+/// Puts the hits of the caller's project before the others, which are then those of the rest of the machine.
+fn put_first(searched: &mut SearchOutcome, first: SearchOutcome) {
+    if first.hits.is_empty() {
+        return;
+    }
+    let own: BTreeSet<u64> = first.hits.iter().map(|hit| hit.key).collect();
+    let mut hits = first.hits;
+    let others = std::mem::take(&mut searched.hits).into_iter();
+    hits.extend(others.filter(|hit| !own.contains(&hit.key)));
+    searched.total = searched.total.max(hits.len() as u64);
+    searched.own = Some(own.into_iter().collect());
+    searched.hits = hits;
 }
 
 /// Lists every chunk of the documents in a scope, unranked.
@@ -197,6 +225,15 @@ fn reply(
         warnings
             .push("the query has no searchable word: only stop words or punctuation".to_owned());
     }
+    let is_empty = results.is_empty();
+    if is_empty && place.offset == 0 {
+        let nothing = filters::why_nothing(cx, state, ask, catalogue)?;
+        match (nothing.is_empty(), is_listing) {
+            (false, _) => warnings.extend(nothing),
+            (true, false) => warnings.push(NOTHING_KNOWN.to_owned()),
+            (true, true) => {}
+        }
+    }
     let models = search.index.models();
     if let (Some(why), true) = (
         models.why_no_second().filter(|_| models.is_second_wanted()),
@@ -206,7 +243,6 @@ fn reply(
             "the second-tier model is not used for ranking: {why}"
         ));
     }
-    let is_empty = results.is_empty();
     Ok(SearchReply {
         query: ask.query.clone(),
         search_type: search_type(ask.mode),

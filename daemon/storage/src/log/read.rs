@@ -32,6 +32,12 @@ impl<'r> Log<'r> {
         Self { rows }
     }
 
+    /// Returns the rows that it reads.
+    #[must_use]
+    pub fn rows(&self) -> &'r dyn Rows {
+        self.rows
+    }
+
     /// Returns the event at a position in a known record.
     ///
     /// # Errors

@@ -46,6 +46,8 @@ pub struct TextHits {
     pub also: Vec<f32>,
     /// The analysed query.
     pub terms: Terms,
+    /// The score that a text with every word of the query approaches, for documents and for talk.
+    pub bounds: [f32; Class::ALL.len()],
 }
 
 /// Searches all segments.
@@ -72,9 +74,16 @@ pub fn search(
     views.iter().for_each(|view| tally.join(view.tally));
     let clauses = scoring::clauses(&mut stats, &classes, &terms, &tally)?;
     let norms = scoring::norms(&tally);
+    let mut bounds = [0.0; Class::ALL.len()];
+    for (bound, class) in bounds.iter_mut().zip(Class::ALL) {
+        if classes.contains(&class) {
+            *bound = scoring::bound(&mut stats, class, &terms, &tally)? as f32;
+        }
+    }
 
     let mut found = TextHits {
         also: vec![0.0; query.also.len()],
+        bounds,
         ..TextHits::default()
     };
     let mut best = TopHits::new(query.limit);

@@ -5,19 +5,37 @@ use super::super::error::Error;
 use super::super::indexed_text::Class;
 use super::super::postings::{CorpusCounts, Entry, Field, PerField};
 use super::term_stats::{TermPostings, TermStats};
-use super::words::{MatchQuality, Terms};
+use super::words::{MatchQuality, Terms, Word};
 
-/// BM25 parameters: saturation of repeated words (`k1`) and penalty for long texts (`b`). Talk is short, so its
-/// lengths count less.
+/// BM25 parameters: saturation of repeated words (`k1`), penalty for long texts (`b`), and the length without penalty.
+/// Documents are compared with their mean. In talk the mean says little: some speak in a line, some in a page. So its
+/// pivot is fixed, for one text and for three.
 struct Bm25Parameters {
     k1: f64,
     b: f64,
+    pivot: Option<f64>,
 }
 
-fn shape(class: Class) -> Bm25Parameters {
-    match class {
-        Class::Documents => Bm25Parameters { k1: 1.2, b: 0.75 },
-        Class::Talk => Bm25Parameters { k1: 0.9, b: 0.4 },
+/// Number of terms of a message of usual length.
+const TALK_PIVOT: f64 = 20.0;
+
+fn shape(field: Field) -> Bm25Parameters {
+    match field {
+        Field::Documents => Bm25Parameters {
+            k1: 1.2,
+            b: 0.75,
+            pivot: None,
+        },
+        Field::Talk => Bm25Parameters {
+            k1: 0.9,
+            b: 0.9,
+            pivot: Some(TALK_PIVOT),
+        },
+        Field::Around => Bm25Parameters {
+            k1: 0.9,
+            b: 0.9,
+            pivot: Some(3.0 * TALK_PIVOT),
+        },
     }
 }
 
@@ -57,12 +75,12 @@ impl LengthNorm {
 pub fn norms(tally: &CorpusCounts) -> PerField<LengthNorm> {
     let mut norms = PerField::default();
     for field in Field::ALL {
-        let Bm25Parameters { k1, b } = shape(field.class());
+        let Bm25Parameters { k1, b, pivot } = shape(field);
         let units = tally.units(field.class()).max(1) as f64;
         let mean = (*tally.lengths.get(field) as f64 / units).max(1.0);
         *norms.get_mut(field) = LengthNorm {
             flat: (k1 * (1.0 - b)) as f32,
-            slope: (k1 * b / mean) as f32,
+            slope: (k1 * b / pivot.unwrap_or(mean)) as f32,
         };
     }
     norms
@@ -111,9 +129,7 @@ pub fn clauses(
                 if discount == 1.0 {
                     worth_most = rarity;
                 }
-                let k1 = shape(field.class()).k1;
-                let count = f64::from(word.count);
-                let weight = rarity * (k1 + 1.0) * count * share(*field) * discount;
+                let weight = rarity * scale(*field, word) * discount;
                 query_terms.push(QueryTerm {
                     weight: weight as f32,
                     entries,
@@ -126,6 +142,34 @@ pub fn clauses(
         }
     }
     Ok(clauses)
+}
+
+/// Returns the weight of a word in a field, relative to its rarity.
+fn scale(field: Field, word: &Word) -> f64 {
+    let weight = match field.class() {
+        Class::Documents => word.weight_in_documents,
+        Class::Talk => 1.0,
+    };
+    (shape(field).k1 + 1.0) * f64::from(word.count) * share(field) * weight
+}
+
+/// Returns the score that a text of a class would approach if it had every word of the query many times. A word that no
+/// text has counts as the rarest.
+pub fn bound(
+    stats: &mut TermStats<'_>,
+    class: Class,
+    terms: &Terms,
+    tally: &CorpusCounts,
+) -> Result<f64, Error> {
+    let units = tally.units(class);
+    let mut bound = 0.0;
+    for field in Field::of(class) {
+        for word in &terms.words {
+            let living = stats.postings(*field, &word.term)?.living;
+            bound += rarity(living, units) * scale(*field, word);
+        }
+    }
+    Ok(bound)
 }
 
 /// Returns the inverse document frequency of a term that `living` of `units` units have.

@@ -8,6 +8,27 @@ pub const WORDS_MAX: usize = 128;
 /// Limit on the part of a query that is read, in bytes.
 pub const QUESTION_BYTES_MAX: usize = 64 << 10;
 
+/// Names of programming languages that mean nothing else in a question.
+const LANGUAGES: [&str; 14] = [
+    "python",
+    "python2",
+    "python3",
+    "javascript",
+    "typescript",
+    "java",
+    "golang",
+    "kotlin",
+    "haskell",
+    "php",
+    "perl",
+    "csharp",
+    "matlab",
+    "powershell",
+];
+/// Weight of such a name, and the number of other words that a question needs for it.
+const LANGUAGE_WEIGHT: f64 = 0.1;
+const OTHER_WORDS_MIN: usize = 2;
+
 /// How a variant matches the word of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum MatchQuality {
@@ -29,7 +50,7 @@ pub struct Variant {
 }
 
 /// One word of the query, analysed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Word {
     /// The word in lower case, without accents.
     pub written: String,
@@ -41,10 +62,12 @@ pub struct Word {
     pub units: u64,
     /// Terms that are also searched, because the word is rare.
     pub variants: Vec<Variant>,
+    /// Weight of the word in documents, 1 unless it only names the language of the code that is looked for.
+    pub weight_in_documents: f64,
 }
 
 /// The analysed query.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Terms {
     /// The distinct words; empty if the query has only stop words.
     pub words: Vec<Word>,
@@ -77,10 +100,28 @@ impl Terms {
                 count: 1,
                 units: 0,
                 variants: Vec::new(),
+                weight_in_documents: 1.0,
             });
             true
         });
+        terms.weigh_languages();
         terms
+    }
+
+    /// Reduces the weight of words that name a programming language beside other words: code in a language seldom names
+    /// it, so a match says little.
+    fn weigh_languages(&mut self) {
+        let is_language = |word: &&mut Word| LANGUAGES.contains(&word.written.as_str());
+        let others = self.words.len() - self.words.iter_mut().filter(is_language).count();
+        if others >= OTHER_WORDS_MIN {
+            let languages = self.words.iter_mut().filter(is_language);
+            languages.for_each(|word| word.weight_in_documents = LANGUAGE_WEIGHT);
+        }
+    }
+
+    /// Returns whether the query names a programming language beside other words.
+    pub fn asks_for_code(&self) -> bool {
+        self.words.iter().any(|word| word.weight_in_documents < 1.0)
     }
 
     /// Whether a term of a text matches the query.

@@ -23,7 +23,7 @@ use super::memory_segment::MemorySegment;
 use super::postings::{DeletionMask, LivePart, PostingsPart};
 
 /// Version of the on-disk format, apart from the terms.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Memory of a writer, in bytes. Larger commits create several segments, which are merged at once.
 ///

@@ -21,6 +21,7 @@ pub struct Fields {
     group: Place,
     session: Place,
     number: Place,
+    time: Place,
     length: Place,
     around: Place,
 }
@@ -46,6 +47,7 @@ pub fn schema() -> (Schema, Fields) {
         group: schema.add_u64_field("group", FAST),
         session: schema.add_u64_field("session", FAST),
         number: schema.add_u64_field("number", FAST),
+        time: schema.add_u64_field("time", FAST),
         length: schema.add_u64_field("length", FAST),
         around: schema.add_u64_field("around", FAST),
     };
@@ -63,6 +65,7 @@ impl Fields {
         document.add_u64(self.group, unit.group);
         document.add_u64(self.session, unit.session);
         document.add_u64(self.number, u64::from(unit.number));
+        document.add_u64(self.time, unit.time);
         document.add_u64(self.length, u64::from(own));
         let class = unit.kind.class();
         for field in Field::of(class) {

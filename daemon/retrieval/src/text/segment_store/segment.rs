@@ -40,6 +40,7 @@ struct Columns {
     group: Column,
     session: Column,
     number: Column,
+    time: Column,
     length: Column,
     around: Column,
 }
@@ -75,6 +76,7 @@ impl Segment {
                 group: column("group")?,
                 session: column("session")?,
                 number: column("number")?,
+                time: column("time")?,
                 length: column("length")?,
                 around: column("around")?,
             },
@@ -155,6 +157,7 @@ impl PostingsPart for Segment {
             group: columns.group.get_val(at),
             session: columns.session.get_val(at),
             number: length(columns.number.get_val(at)),
+            time: columns.time.get_val(at),
         }
     }
 

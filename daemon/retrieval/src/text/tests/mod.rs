@@ -20,6 +20,7 @@ fn unit(kind: Kind, position: u64, number: u32, group: u64) -> IndexedText {
         group,
         session,
         number,
+        time: position,
     }
 }
 

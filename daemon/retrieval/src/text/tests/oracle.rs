@@ -174,11 +174,12 @@ impl Oracle {
                 .collect();
             let units = lengths.len() as f64;
             let mean = (lengths.iter().sum::<u64>() as f64 / units.max(1.0)).max(1.0);
-            let (k1, b, share) = match field {
-                Field::Documents => (1.2, 0.75, 1.0),
-                Field::Talk | Field::Around => (0.9, 0.4, 0.5),
+            let (k1, b, share, pivot) = match field {
+                Field::Documents => (1.2, 0.75, 1.0, mean),
+                Field::Talk => (0.9, 0.9, 0.5, 20.0),
+                Field::Around => (0.9, 0.9, 0.5, 60.0),
             };
-            let (flat, slope) = ((k1 * (1.0 - b)) as f32, (k1 * b / mean) as f32);
+            let (flat, slope) = ((k1 * (1.0 - b)) as f32, (k1 * b / pivot) as f32);
             for (often, terms) in &words {
                 let mut worth_most = f64::INFINITY;
                 let mut best: BTreeMap<u64, f32> = BTreeMap::new();

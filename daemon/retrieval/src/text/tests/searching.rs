@@ -288,3 +288,43 @@ fn typos_are_looked_for_in_few_words() {
     assert_eq!(with_typo(&format!("{} postgers", numbers.join(" "))), 1);
     assert_eq!(with_typo(&long.replacen("cd", "dc", 1)), 0);
 }
+
+/// The name of a programming language counts little beside other words, and fully alone.
+#[test]
+fn a_language_is_hardly_a_word_of_a_question_about_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = [
+        "python notes python",
+        "def read_csv(path): open file",
+        "something else",
+    ];
+    let index = documents(folder.path(), &texts);
+    assert_eq!(positions(&index, "python read csv file"), [2, 1]);
+    assert_eq!(positions(&index, "python"), [1]);
+    let found = index.search(&query("python read csv file"), None).unwrap();
+    assert!(found.terms.asks_for_code());
+    assert!(
+        !index
+            .search(&query("python notes"), None)
+            .unwrap()
+            .terms
+            .asks_for_code()
+    );
+}
+
+/// No score reaches the bound of its class, which counts words that no text has.
+#[test]
+fn the_bound_is_the_score_of_a_perfect_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = documents(folder.path(), &["alpha beta gamma", "alpha"]);
+    let share = |text: &str| {
+        let found = index.search(&query(text), None).unwrap();
+        found.hits[0].score / found.bounds[0]
+    };
+    assert!(
+        (0.0..1.0).contains(&share("alpha beta")),
+        "{}",
+        share("alpha beta")
+    );
+    assert!(share("alpha beta") > share("alpha qwzxv plmok"));
+}
