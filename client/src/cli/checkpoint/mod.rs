@@ -6,7 +6,7 @@ mod pretty;
 
 use std::path::PathBuf;
 
-use lore::protocol::{RawObject, SessionId};
+use lore::protocol::RawObject;
 use serde_json::Value;
 
 use super::command::Command;
