@@ -12,7 +12,11 @@ use crate::ColdHome;
 const LEFT_OUT: &str = "…";
 
 /// Shapes of values that differ between runs: `0` is a digit, `x` a letter or digit.
-const TIMES: [&str; 2] = ["0000-00-00T00:00:00.000000Z", "0000-00-00T00:00:00.000Z"];
+const TIMES: [&str; 3] = [
+    "0000-00-00T00:00:00.000000Z",
+    "0000-00-00T00:00:00.000Z",
+    "0000-00-00",
+];
 const IDS: [&str; 8] = [
     "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx",
     "s-xxxxxxxxxxxxxxxx",

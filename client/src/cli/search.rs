@@ -237,7 +237,7 @@ fn result(found: &Value, is_full: bool) -> String {
         true => "  (changed since)",
         false => "",
     };
-    let line = "{score:.2}  {title:80}  {file_path|context_name}";
+    let line = "{score:.4}  {title:80}  {file_path|context_name}";
     let mut text = fill(line, found) + changed + &fill("\n        {id}\n", found);
     let (caption, content) = (at(found, "caption.text"), at(found, "content"));
     let content = if content.is_null() {
