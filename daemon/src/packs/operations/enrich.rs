@@ -38,8 +38,9 @@ impl EnrichMessage {
         caller: &Caller,
         args: &EnrichMessageArgs,
     ) -> Result<EnrichMessageReply, Refusal> {
-        let state = State::live(cx, args.at_least).await?;
         let selector = SessionSelector::of(caller, args.session.as_ref());
+        crate::entities::follow::settled(cx, &selector, caller).await?;
+        let state = State::live(cx, args.at_least).await?;
         let session = selector.find(&state, &caller.actor, cx.engine.clock().now())?;
         let among = TaskScope::Session(session.clone());
         let message = args.message.clone();
