@@ -117,11 +117,20 @@ fn apply(
             steps::apply(rows, event, step, record)
         }
         Some(Event::Message(message)) => {
-            let (source, mentions) = match message {
-                MessageEvent::Message(said) => (Source::Message(said.id.clone()), &said.mentions),
-                MessageEvent::ToolCall(call) => (Source::Tool(call.id.clone()), &call.mentions),
+            let (source, mentions, text) = match message {
+                MessageEvent::Message(said) => {
+                    let text = entities::FoldedText {
+                        source: messages::text_source(said.sender),
+                        marked: &said.marked,
+                    };
+                    (Source::Message(said.id.clone()), &said.mentions, text)
+                }
+                MessageEvent::ToolCall(call) => {
+                    let text = entities::FoldedText::default();
+                    (Source::Tool(call.id.clone()), &call.mentions, text)
+                }
             };
-            entities::apply_mentions(rows, event, &source, mentions)?;
+            entities::apply_mentions(rows, event, &source, mentions, text)?;
             messages::apply(rows, event, message, record)
         }
         Some(Event::Entity(entity)) => entities::apply(rows, event, entity, record),

@@ -270,7 +270,7 @@ fn recognition(setup: &Setup) {
                 let gazetteers = [known];
                 let knowledge = Knowledge {
                     gazetteers: &gazetteers,
-                    references: true,
+                    source: lored_recognise::TextSource::Person,
                     ..Knowledge::default()
                 };
                 recognise(&packs, &text, &knowledge).matches.len()

@@ -26,25 +26,33 @@
 //! not names. JSON is read to a depth of 128.
 
 mod choose;
+mod discourse;
 mod edges;
+mod everyday;
 mod gazetteer;
 mod json;
 mod knowledge;
 mod matches;
 mod names;
 pub mod packs;
+mod partial;
+mod past;
 mod references;
+mod roles;
+mod tables;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use gazetteer::{Gazetteer, KnownName};
 pub use json::TYPE_KEYS;
-pub use knowledge::{Knowledge, Mention, listing, mentions};
-pub use matches::{Data, EntityLink, Match, RecognitionMethod, TextMentions};
+pub use knowledge::{Knowledge, Mention};
+pub use matches::{Data, EntityLink, Match, PossibleMention, RecognitionMethod, TextMentions};
 pub use names::{MatchQuality, UNKNOWN_KIND, canonical_key, is_hidden, match_known, shown_name};
 pub use packs::{PackError, PackSet};
+pub use past::{PastMention, PastText, TextSource};
 
-use choose::{Candidate, choose};
+use choose::Candidate;
 use json::{Flat, Object, Read};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -56,8 +64,8 @@ pub const MATCHES_MAX: usize = 500;
 /// Limit on a name, in bytes.
 pub const NAME_BYTES_MAX: usize = 256;
 
-/// Confidence of a name known to the session, and of one known to its project.
-const KNOWN_CONFIDENCE: [f32; 2] = [0.97, 0.96];
+/// Separates strings of JSON in the text that is searched: no match contains it.
+const BREAK: char = '\0';
 /// Confidence of a JSON object, and of a name in a JSON field.
 const OBJECT_CONFIDENCE: f32 = 1.0;
 const FIELD_CONFIDENCE: f32 = 0.85;
@@ -74,18 +82,49 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
         read.document(document, reported);
     }
     let objects = std::mem::take(&mut read.objects);
+    let kinds = std::mem::take(&mut read.kinds);
     let mut matches: Vec<Match> = objects
         .into_iter()
-        .filter_map(|it| of_object(packs, it))
+        .filter_map(|it| of_object(packs, &kinds, it))
         .collect();
+    unify(&mut matches, knowledge);
     let mut entities: HashSet<(Arc<str>, String)> = HashSet::new();
     for hit in &matches {
         let slug = hit.slug.as_ref().map(|slug| canonical_key(&hit.kind, slug));
         let keys = slug.into_iter().chain([hit.key.clone()]);
         entities.extend(keys.map(|key| (Arc::clone(&hit.kind), key)));
     }
+    let mut possible = Vec::new();
+    let marked;
     if documents.is_empty() {
-        matches.extend(in_prose(packs, searched, knowledge));
+        let found = texts::names_in(packs, searched, knowledge);
+        matches.extend(found.names.iter().map(|name| of_name(name, None)));
+        possible = found.possible;
+        marked = found.marked;
+        if knowledge.source != TextSource::Result {
+            let resolved = references_in(packs, searched, found.names, knowledge);
+            let is_named = |mention: &Mention| {
+                matches
+                    .iter()
+                    .any(|hit| hit.kind == mention.kind && hit.key == mention.key)
+            };
+            let (meant, unsure): (Vec<_>, Vec<_>) =
+                resolved.into_iter().partition(|resolved| resolved.is_meant);
+            let unsure = unsure
+                .into_iter()
+                .filter(|resolved| !is_named(&resolved.mention));
+            possible.extend(unsure.map(|resolved| PossibleMention {
+                mention: resolved.mention,
+                start: resolved.start,
+                end: resolved.end,
+                score: resolved.confidence,
+            }));
+            let meant = meant
+                .into_iter()
+                .filter(|resolved| !is_named(&resolved.mention));
+            let meant: Vec<Match> = meant.map(of_reference).collect();
+            matches.extend(meant);
+        }
     } else {
         // The text around the JSON is prose, too.
         let mut prose = read.prose;
@@ -96,105 +135,83 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
             from = document.end;
         }
         prose.push(searched.get(from..).unwrap_or_default(), from);
-        let within = names_in(packs, prose.text(), knowledge).into_iter();
-        let within = within.map(|found| of_name(&found, Some(&prose)));
+        let within = texts::names_in(packs, prose.text(), knowledge);
+        marked = within.marked;
+        let within = within
+            .names
+            .iter()
+            .map(|found| of_name(found, Some(&prose)));
         matches.extend(within.filter(|hit| {
             // An entity found in a field is not matched again by its name or slug in the prose.
             !entities.contains(&(Arc::clone(&hit.kind), hit.key.clone()))
         }));
     }
     let more = matches::cut(&mut matches, MATCHES_MAX);
+    roles::weigh(searched, knowledge.source, &mut matches);
     TextMentions {
         matches,
+        possible,
+        marked,
         more,
         searched_bytes: is_cut.then_some(searched.len()),
     }
 }
 
-/// Finds the names and references in a text without JSON.
-fn in_prose(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Vec<Match> {
-    let found = names_in(packs, text, knowledge);
-    let mut matches: Vec<Match> = found.iter().map(|found| of_name(found, None)).collect();
-    if knowledge.references {
-        let names: Vec<Candidate<Mention>> = found
+/// Gives the objects of a text the keys under which they are known: by their name, else by their slug. What was
+/// mentioned by its slug before its data came stays one entity.
+fn unify(matches: &mut [Match], knowledge: &Knowledge<'_>) {
+    let layers = || knowledge.gazetteers.iter();
+    let mut known_as: Vec<(Arc<str>, String, String)> = Vec::new();
+    for hit in matches.iter() {
+        // A key within a parent is no name alone.
+        if hit.how != RecognitionMethod::Json || hit.key != canonical_key(&hit.kind, &hit.name) {
+            continue;
+        }
+        let names = std::iter::once(&hit.name).chain(&hit.slug);
+        let known = names
             .into_iter()
-            .map(|found| Candidate {
-                start: found.start,
-                end: found.end,
-                confidence: found.confidence,
-                what: found.what.1,
-            })
-            .collect();
-        let resolved = references::resolve(packs, text, &names, knowledge);
-        matches.extend(resolved.into_iter().map(of_reference));
+            .find_map(|name| layers().find_map(|layer| layer.lookup(&hit.kind, name)));
+        if let Some(known) = known.filter(|known| *known.key != *hit.key) {
+            known_as.push((hit.kind.clone(), hit.key.clone(), known.key.to_string()));
+        }
     }
-    matches
+    if known_as.is_empty() {
+        return;
+    }
+    let known = |kind: &str, key: &str| {
+        let mut all = known_as.iter();
+        let found = all.find(|(of, own, _)| **of == *kind && own == key);
+        found.map(|(_, _, known)| known.clone())
+    };
+    for hit in matches {
+        if let Some(key) = known(&hit.kind, &hit.key) {
+            hit.key = key;
+        }
+        for parent in &mut hit.parents {
+            if let Some(key) = known(&parent.kind, &parent.key) {
+                parent.key = key;
+            }
+        }
+    }
 }
 
-/// Finds the names in a text by patterns and gazetteers, without overlaps, in order.
-fn names_in(
+/// Resolves the references of a text without JSON.
+fn references_in(
     packs: &PackSet,
     text: &str,
+    names: Vec<Candidate<(RecognitionMethod, Mention)>>,
     knowledge: &Knowledge<'_>,
-) -> Vec<Candidate<(RecognitionMethod, Mention)>> {
-    /// Converted to a mention only when selected, because most candidates are not.
-    enum CandidateMention<'a> {
-        Known(&'a KnownName),
-        Pattern(usize),
-    }
-    let mut candidates = Vec::new();
-    gazetteer::search_all(knowledge.gazetteers, text, |layer, start, end, name| {
-        let word = text.get(start..end).unwrap_or_default();
-        if !packs.is_kind_word(&word.to_lowercase()) {
-            let confidence = KNOWN_CONFIDENCE.get(layer).or(KNOWN_CONFIDENCE.last());
-            candidates.push(Candidate {
-                start,
-                end,
-                confidence: confidence.copied().unwrap_or_default(),
-                what: CandidateMention::Known(name),
-            });
-        }
-    });
-    candidates.extend(packs.find(text).map(|(rule, (start, end))| Candidate {
-        start,
-        end,
-        confidence: rule.confidence,
-        what: CandidateMention::Pattern(rule.kind),
-    }));
-    let selected = choose(candidates).into_iter();
-    let mentioned = selected.filter_map(|candidate| {
-        let what = match candidate.what {
-            CandidateMention::Known(name) => (RecognitionMethod::Known, Mention::of_known(name)),
-            CandidateMention::Pattern(kind) => {
-                let name = text.get(candidate.start..candidate.end)?;
-                let kind = &packs.kinds.get(kind)?.name;
-                (
-                    RecognitionMethod::Pattern,
-                    mention_of(kind, name, knowledge)?,
-                )
-            }
-        };
-        Some(Candidate {
-            start: candidate.start,
-            end: candidate.end,
-            confidence: candidate.confidence,
-            what,
+) -> Vec<references::ResolvedReference> {
+    let names: Vec<Candidate<Mention>> = names
+        .into_iter()
+        .map(|found| Candidate {
+            start: found.start,
+            end: found.end,
+            confidence: found.confidence,
+            what: found.what.1,
         })
-    });
-    mentioned.collect()
-}
-
-/// Returns the entity of a kind that a name in a text refers to: a known one, or else a new one with this name.
-fn mention_of(kind: &str, name: &str, knowledge: &Knowledge<'_>) -> Option<Mention> {
-    let mut known = knowledge.gazetteers.iter();
-    if let Some(known) = known.find_map(|gazetteer| gazetteer.lookup(kind, name)) {
-        return Some(Mention::of_known(known));
-    }
-    Some(Mention {
-        kind: kind.into(),
-        key: canonical_key(kind, name),
-        name: shown_name(name)?,
-    })
+        .collect();
+    references::resolve(packs, text, knowledge.source, &names, knowledge)
 }
 
 fn of_name(found: &Candidate<(RecognitionMethod, Mention)>, prose: Option<&Flat>) -> Match {
@@ -214,8 +231,12 @@ fn of_reference(resolved: references::ResolvedReference) -> Match {
     )
 }
 
-fn of_object(packs: &PackSet, object: Object) -> Option<Match> {
-    let kind = packs.kinds.get(object.kind)?.name.clone();
+fn of_object(packs: &PackSet, kinds: &[Arc<str>], object: Object) -> Option<Match> {
+    let kind = match object.kind.checked_sub(packs.kinds.len()) {
+        None => packs.kinds.get(object.kind)?.name.clone(),
+        // A kind that only the type of the object names.
+        Some(own) => Arc::clone(kinds.get(own)?),
+    };
     let mention = Mention {
         kind,
         key: object.key,
@@ -233,6 +254,8 @@ fn of_object(packs: &PackSet, object: Object) -> Option<Match> {
         slug: object.slug,
         display: object.display,
         data: object.data,
+        aliases: object.aliases,
+        words: object.words,
         ..Match::new(mention, object.span, RecognitionMethod::Json, confidence)
     })
 }

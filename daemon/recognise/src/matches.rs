@@ -11,10 +11,28 @@ use std::sync::Arc;
 pub struct TextMentions {
     /// Ordered by position in the text.
     pub matches: Vec<Match>,
+    /// Entities that a pronoun, an ordinal or a partial name may refer to, the best two. They are evidence, no
+    /// mentions: a wrong one would carry into the next texts.
+    pub possible: Vec<PossibleMention>,
+    /// Everyday words that are marked as code, but that nothing confirms; see [`PastText::marked`](super::PastText).
+    pub marked: Vec<String>,
     /// Number of matches omitted by the limit: repeated mentions first, then entities only nested in others.
     pub more: usize,
     /// Number of bytes searched, if the text was truncated.
     pub searched_bytes: Option<usize>,
+}
+
+/// An entity that a text may refer to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PossibleMention {
+    /// The entity.
+    pub mention: Mention,
+    /// Start of the referring words in the text, in bytes.
+    pub start: usize,
+    /// End of the referring words, in bytes.
+    pub end: usize,
+    /// How prominent the entity is: above 0, at most 1.
+    pub score: f32,
 }
 
 /// A mention of an entity.
@@ -46,6 +64,12 @@ pub struct Match {
     pub display: Option<String>,
     /// The entity's JSON object, if it is a top-level result in the text.
     pub data: Option<Data>,
+    /// Other names of the entity in its source system: a title, a number.
+    pub aliases: Vec<String>,
+    /// How prominent the text makes the entity, in hundredths: the subject of a sentence 100, a nested object 15.
+    pub weight: u8,
+    /// Words that the text says of the entity: its role, its state, words beside its name.
+    pub words: Vec<String>,
 }
 
 /// The method that found a mention.
@@ -55,6 +79,8 @@ pub enum RecognitionMethod {
     Pattern,
     /// A known name matched.
     Known,
+    /// A part or a misspelling of a known name matched; the confidence is its score.
+    Near,
     /// A reference was resolved to an earlier mention.
     Reference,
     /// A JSON field or object held the entity.
@@ -68,6 +94,7 @@ impl RecognitionMethod {
         match self {
             Self::Pattern => "pattern",
             Self::Known => "known",
+            Self::Near => "near",
             Self::Reference => "reference",
             Self::Json => "json",
         }
@@ -129,6 +156,9 @@ impl Match {
             slug: None,
             display: None,
             data: None,
+            aliases: Vec::new(),
+            weight: 0,
+            words: Vec::new(),
         }
     }
 }

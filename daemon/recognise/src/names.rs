@@ -14,6 +14,12 @@ pub fn canonical_key(kind: &str, name: &str) -> String {
         "ip_address" => address(&folded).map(|(ip, _)| ip.to_string()),
         "prefix" => network(&folded).map(|(ip, bits)| format!("{ip}/{bits}")),
         "mac_address" => mac(&folded),
+        "symbol" => folded
+            .strip_suffix("()")
+            .or_else(|| folded.strip_suffix('!'))
+            .filter(|name| !name.is_empty())
+            .map(str::to_owned),
+        "pull_request" => folded.strip_prefix('!').map(str::to_owned),
         _ => None,
     };
     special.unwrap_or(folded)

@@ -151,9 +151,9 @@ impl Entities {
             }
         };
         let mut new = Vec::new();
-        names(state, &key.0, after, end, &mut |kind, key, name, slug| {
+        names(state, &key.0, after, end, &mut |kind, key, name, others| {
             let known = KnownName::new(kind, key, name);
-            new.extend(slug.map(|slug| known.alias(slug)));
+            new.extend(others.iter().map(|other| known.alias(other)));
             new.push(known);
             Ok(())
         })?;

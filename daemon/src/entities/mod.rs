@@ -13,15 +13,15 @@ mod view;
 
 pub use crate::events::entities::{
     EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityRef, EntityResolved,
-    Mention, MentionSource, Source, TextEntities,
+    Mention, MentionSource, PossibleMention, Source, TextEntities,
 };
 pub use feature::Entities;
 pub use recognition::{MENTIONS_MAX, MergedMatches, Recognition, SessionContext, recognised};
 pub use top_entities::{ScoredEntity, most_relevant, sort, surpasses};
 pub use view::{
-    DataRow, EntityEntry, EntityRow, MentionRow, NameOwner, NamedEntity, RELATED_AMONG_MAX, Recent,
-    Related, SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of,
-    names, ranked, recent, related, walk,
+    DataRow, EntityEntry, EntityRow, FoldedText, MentionRow, NameOwner, RELATED_AMONG_MAX, Related,
+    SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of, names,
+    ranked, recent, related, walk,
 };
 
 // For the engine's own tests, which decide real commands.

@@ -5,17 +5,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::feature::Entities;
-use super::view::{NameOwner, NamedEntity, Recent, recent};
+use super::view::{NameOwner, recent};
 use crate::error::Refusal;
-use crate::events::entities::{EntityRef, Mention, MentionSource};
+use crate::events::entities::{EntityRef, Mention, MentionSource, PossibleMention};
 use crate::log::Position;
 use crate::operation::Context;
 use crate::sessions::Line;
 use crate::state::State;
-use lored_recognise::{Gazetteer, Knowledge, Match, PackSet, TYPE_KEYS, TextMentions};
+use lored_recognise::{
+    Gazetteer, Knowledge, Match, PackSet, PastText, TYPE_KEYS, TextMentions, TextSource,
+};
 
 /// Maximum number of entities of one event.
 pub const MENTIONS_MAX: usize = 500;
+/// Maximum number of entities that a text may refer to without mentioning them.
+const POSSIBLE_MAX: usize = 16;
+/// Maximum number of words marked as code that are kept of a text.
+const MARKED_MAX: usize = 32;
+/// Maximum number of words, and of other names, that are kept of an entity in a text.
+const WORDS_MAX: usize = 16;
 /// Maximum size of call parameters that are searched for a kind, in bytes.
 const PARAMETERS_BYTES_MAX: usize = 4096;
 
@@ -26,16 +34,20 @@ pub struct Recognition {
     pub rules: Vec<u8>,
     /// Mentioned entities, each once, in order.
     pub mentions: Vec<Mention>,
+    /// Entities that the text may refer to, without mentioning them.
+    pub possible: Vec<PossibleMention>,
+    /// Everyday words that the text marks as code, and that nothing confirms.
+    pub marked: Vec<String>,
     /// Warnings about text that was not searched and mentions that were dropped.
     pub warnings: Vec<String>,
 }
 
-/// Names and recent mentions that a session knows before a text is read.
+/// Names and recent texts that a session knows before a text is read.
 pub struct SessionContext {
     packs: Arc<PackSet>,
     gazetteers: Vec<Arc<Gazetteer>>,
-    recent: Vec<lored_recognise::Mention>,
-    listing: Vec<lored_recognise::Mention>,
+    project: Option<Arc<Gazetteer>>,
+    past: Vec<PastText>,
 }
 
 impl SessionContext {
@@ -52,26 +64,15 @@ impl SessionContext {
             let of = NameOwner::Session(line.session.clone());
             gazetteers.push(module.gazetteer(state, of, line.up_to)?);
         }
-        if let Some(project) = project {
+        let of_project = project.map(|project| {
             let of = NameOwner::Project(project.to_owned());
-            gazetteers.push(module.gazetteer(state, of, Position(u64::MAX))?);
-        }
-        let Recent { last, listed } = recent(state, lines)?;
-        let mentions = |named: Vec<NamedEntity>| {
-            named
-                .into_iter()
-                .map(|named| lored_recognise::Mention {
-                    kind: named.kind.as_str().into(),
-                    key: named.key,
-                    name: named.name,
-                })
-                .collect()
-        };
+            module.gazetteer(state, of, Position(u64::MAX))
+        });
         Ok(Self {
             packs: module.packs()?,
             gazetteers,
-            recent: mentions(last),
-            listing: mentions(listed),
+            project: of_project.transpose()?,
+            past: recent(state, lines)?,
         })
     }
 
@@ -81,11 +82,11 @@ impl SessionContext {
         self.packs.version().as_bytes().to_vec()
     }
 
-    /// Recognises the entities of a text. Referring words ("it", "that device") are resolved in messages, not in
-    /// tool output.
+    /// Recognises the entities of a text. Referring words ("it", "that device") and partial names are resolved in
+    /// messages, not in tool output.
     #[must_use]
-    pub fn recognise(&self, text: &str, is_said: bool) -> TextMentions {
-        self.recognise_objects(text, is_said, None)
+    pub fn recognise(&self, text: &str, source: TextSource) -> TextMentions {
+        self.recognise_objects(text, source, None)
     }
 
     /// Recognises the entities of a call's result. If the result does not name the kind of its objects, the
@@ -93,7 +94,7 @@ impl SessionContext {
     #[must_use]
     pub fn recognise_result(&self, result: &str, parameters: Option<&str>) -> TextMentions {
         let reported = parameters.and_then(|parameters| self.kind_asked_for(parameters));
-        self.recognise_objects(result, false, reported)
+        self.recognise_objects(result, TextSource::Result, reported)
     }
 
     /// Returns the kind that a call requests, as in `{"object_type": "dcim.device"}`.
@@ -108,14 +109,19 @@ impl SessionContext {
         words.find_map(|word| self.packs.kind_of(word))
     }
 
-    fn recognise_objects(&self, text: &str, is_said: bool, objects: Option<&str>) -> TextMentions {
+    fn recognise_objects(
+        &self,
+        text: &str,
+        source: TextSource,
+        objects: Option<&str>,
+    ) -> TextMentions {
         let gazetteers: Vec<&Gazetteer> = self.gazetteers.iter().map(|known| &**known).collect();
         let knowledge = Knowledge {
             gazetteers: &gazetteers,
-            recent: &self.recent,
-            listing: &self.listing,
+            project: self.project.as_deref(),
+            past: &self.past,
             objects,
-            references: is_said,
+            source,
         };
         lored_recognise::recognise(&self.packs, text, &knowledge)
     }
@@ -123,11 +129,16 @@ impl SessionContext {
 
 /// Recognises entities in a message and in the results that belong to it.
 #[must_use]
-pub fn recognised(knowing: &SessionContext, text: &str, results: &[&str]) -> Recognition {
+pub fn recognised(
+    knowing: &SessionContext,
+    text: &str,
+    source: TextSource,
+    results: &[&str],
+) -> Recognition {
     let mut found = MergedMatches::default();
-    found.take(knowing.recognise(text, true), true);
+    found.take(knowing.recognise(text, source), true);
     for result in results {
-        found.take(knowing.recognise(result, false), false);
+        found.take(knowing.recognise(result, TextSource::Result), false);
     }
     found.into_recognition(knowing.rules())
 }
@@ -136,6 +147,8 @@ pub fn recognised(knowing: &SessionContext, text: &str, results: &[&str]) -> Rec
 #[derive(Default)]
 pub struct MergedMatches {
     mentions: Vec<Mention>,
+    possible: Vec<PossibleMention>,
+    marked: Vec<String>,
     places: HashMap<EntityRef, usize>,
     left_out: usize,
     searched_bytes: Option<usize>,
@@ -147,6 +160,26 @@ impl MergedMatches {
         self.left_out += recognised.more;
         if recognised.searched_bytes.is_some() {
             self.searched_bytes = recognised.searched_bytes;
+        }
+        for word in recognised.marked {
+            if !self.marked.contains(&word) && self.marked.len() < MARKED_MAX {
+                self.marked.push(word);
+            }
+        }
+        for one in recognised.possible {
+            let possible = PossibleMention {
+                kind: one.mention.kind.to_string(),
+                key: one.mention.key,
+                name: one.mention.name,
+                score: hundredths(one.score),
+            };
+            let known = self
+                .possible
+                .iter()
+                .any(|known| known.entity() == possible.entity());
+            if !known && self.possible.len() < POSSIBLE_MAX {
+                self.possible.push(possible);
+            }
         }
         for hit in recognised.matches {
             let mention = mention(hit, has_spans);
@@ -184,9 +217,19 @@ impl MergedMatches {
         Recognition {
             rules,
             mentions: self.mentions,
+            possible: self.possible,
+            marked: self.marked,
             warnings,
         }
     }
+}
+
+/// Converts a score from 0 to 1 to hundredths, at least 1.
+fn hundredths(score: f32) -> u8 {
+    // Between 1 and 100, so that nothing is lost.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let hundredths = (score * 100.0).round().clamp(1.0, 100.0) as u8;
+    hundredths
 }
 
 fn mention(hit: Match, has_spans: bool) -> Mention {
@@ -202,6 +245,7 @@ fn mention(hit: Match, has_spans: bool) -> Mention {
         how: match hit.how {
             lored_recognise::RecognitionMethod::Pattern => MentionSource::Pattern,
             lored_recognise::RecognitionMethod::Known => MentionSource::Known,
+            lored_recognise::RecognitionMethod::Near => MentionSource::Near,
             lored_recognise::RecognitionMethod::Reference => MentionSource::Reference,
             lored_recognise::RecognitionMethod::Json => MentionSource::Json,
         },
@@ -210,6 +254,13 @@ fn mention(hit: Match, has_spans: bool) -> Mention {
         slug: hit.slug,
         parents: parents.collect(),
         nested: hit.is_nested,
+        score: match hit.how {
+            lored_recognise::RecognitionMethod::Near => hundredths(hit.confidence),
+            _ => 0,
+        },
+        weight: hit.weight,
+        aliases: hit.aliases,
+        words: hit.words,
     }
 }
 
@@ -218,6 +269,17 @@ fn join(known: &mut Mention, again: Mention) {
     known.nested &= again.nested;
     known.id = known.id.take().or(again.id);
     known.slug = known.slug.take().or(again.slug);
+    known.weight = known.weight.max(again.weight);
+    for (all, more) in [
+        (&mut known.aliases, again.aliases),
+        (&mut known.words, again.words),
+    ] {
+        for one in more {
+            if all.len() < WORDS_MAX && !all.contains(&one) {
+                all.push(one);
+            }
+        }
+    }
     for parent in again.parents {
         if !known.parents.contains(&parent) {
             known.parents.push(parent);

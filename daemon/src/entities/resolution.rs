@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lored_recognise::{MatchQuality, canonical_key, match_known, shown_name};
+use lored_recognise::{MatchQuality, TextSource, canonical_key, match_known, shown_name};
 use lored_redact::{Redactor, SecretCounts};
 
 use super::command::RecordEntityEvent;
@@ -49,7 +49,8 @@ pub struct Match {
     pub row: Option<EntityRow>,
 }
 
-/// Returns the entities that a session knows by a name, of the given kind or of any; the most mentioned first.
+/// Returns the entities that a session knows by a name, a slug or another name, of the given kind or of any; the most
+/// mentioned first.
 pub fn known_as(
     rows: &dyn Rows,
     lines: &[Line],
@@ -69,6 +70,20 @@ pub fn known_as(
         if let Some(row) = view::get(rows, lines, &entity)? {
             found.push((entity, row));
         }
+    }
+    if found.is_empty() {
+        view::walk(rows, lines, kind, &mut |entity, row| {
+            let wanted = canonical_key(&entity.kind, name);
+            let mut others = row
+                .slug
+                .iter()
+                .chain(&row.aliases)
+                .chain(std::iter::once(&row.name));
+            if others.any(|other| canonical_key(&entity.kind, other) == wanted) {
+                found.push((entity, row));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
     }
     found.sort_by(|(a, of_a), (b, of_b)| {
         (of_b.mentions, of_b.last, a).cmp(&(of_a.mentions, of_a.last, b))
@@ -122,16 +137,22 @@ pub fn known(
     let mut all: Vec<(EntityRef, String)> = Vec::new();
     let of = NameOwner::Project(project.to_owned());
     let end = Position(u64::MAX);
-    view::names(rows, &of, Position(0), end, &mut |of_kind, key, name, _| {
-        if kind.is_none_or(|kind| kind == of_kind) && all.len() < COMPARED_MAX {
-            let entity = EntityRef {
-                kind: of_kind.to_owned(),
-                key: key.to_owned(),
-            };
-            all.push((entity, name.to_owned()));
-        }
-        Ok(())
-    })?;
+    view::names(
+        rows,
+        &of,
+        Position(0),
+        end,
+        &mut |of_kind, key, name, _others| {
+            if kind.is_none_or(|kind| kind == of_kind) && all.len() < COMPARED_MAX {
+                let entity = EntityRef {
+                    kind: of_kind.to_owned(),
+                    key: key.to_owned(),
+                };
+                all.push((entity, name.to_owned()));
+            }
+            Ok(())
+        },
+    )?;
     Ok(matching(name, all).map(|(entity, name, _)| Match {
         entity,
         name,
@@ -225,7 +246,10 @@ fn resolved(
         key: canonical_key(kind, name),
     };
     let mut finds = MergedMatches::default();
-    finds.take(knowing.recognise(&candidate.data, false), false);
+    finds.take(
+        knowing.recognise(&candidate.data, TextSource::Result),
+        false,
+    );
     let mentions = finds.into_recognition(Vec::new()).mentions;
     let (own, around): (Vec<Mention>, Vec<Mention>) = mentions
         .into_iter()

@@ -90,6 +90,7 @@ mod tests {
                 name: String::new(),
                 id: None,
                 slug: None,
+                aliases: Vec::new(),
                 mentions,
                 first: 1,
                 first_at: 0,

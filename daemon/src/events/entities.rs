@@ -23,13 +23,15 @@ pub enum MentionSource {
     Pattern,
     /// By an already known name.
     Known,
+    /// By a part or a misspelling of a known name.
+    Near,
     /// By a word that refers to it.
     Reference,
     /// By a field of a JSON value.
     Json,
 }
 
-words!(MentionSource { Pattern Known Reference Json });
+words!(MentionSource { Pattern Known Near Reference Json });
 
 /// An entity that a text names: once per text, however often it occurs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,6 +59,47 @@ pub struct Mention {
     /// Whether it occurs only in the data of another entity: it is known, but the text is not about it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nested: bool,
+    /// How well the text names it, in hundredths, if only a part or a misspelling of its name is there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub score: u8,
+    /// How prominent the text makes it, in hundredths: the subject of a sentence 100.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub weight: u8,
+    /// Other names: a title, a number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Words that the text says of it, such as its role and its state.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+const fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
+
+/// An entity that a text may refer to: evidence for context packs, no mention.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PossibleMention {
+    /// Kind of the entity.
+    pub kind: String,
+    /// Canonical name.
+    pub key: String,
+    /// Name as last written.
+    pub name: String,
+    /// How prominent it is, in hundredths.
+    pub score: u8,
+}
+
+impl PossibleMention {
+    /// Returns the entity's reference.
+    #[must_use]
+    pub fn entity(&self) -> EntityRef {
+        EntityRef {
+            kind: self.kind.clone(),
+            key: self.key.clone(),
+        }
+    }
 }
 
 impl Mention {

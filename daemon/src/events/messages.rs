@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::BlobHash;
-use super::entities::Mention;
+use super::entities::{Mention, PossibleMention};
 use super::steps::Text;
 use crate::store::BlobRef;
 
@@ -137,6 +137,12 @@ pub struct MessageMeta {
     /// Mentioned entities, each once, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
+    /// Entities that pronouns and ordinals may refer to; they are not mentioned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub possible: Vec<PossibleMention>,
+    /// Everyday words that are marked as code: a second message that marks one makes it an entity.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marked: Vec<String>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,

@@ -21,3 +21,13 @@ pub use view::{
 pub(crate) mod decided {
     pub(crate) use super::command::{RecordMessage, RecordTool};
 }
+
+/// Returns who wrote a message, as recognition and references see it.
+#[must_use]
+pub const fn text_source(sender: Sender) -> lored_recognise::TextSource {
+    match sender {
+        Sender::User => lored_recognise::TextSource::Person,
+        Sender::Assistant | Sender::System => lored_recognise::TextSource::Agent,
+        Sender::Tool => lored_recognise::TextSource::Result,
+    }
+}

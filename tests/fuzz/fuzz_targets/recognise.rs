@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use lored_recognise::{
-    Gazetteer, Knowledge, KnownName, MATCHES_MAX, NAME_BYTES_MAX, PackSet, canonical_key, recognise,
+    Gazetteer, Knowledge, KnownName, MATCHES_MAX, NAME_BYTES_MAX, PackSet, TextSource,
+    canonical_key, recognise,
 };
 
 static BUILT_IN: LazyLock<PackSet> =
@@ -18,7 +19,7 @@ fuzz_target!(|text: &str| {
     let gazetteer = Gazetteer::new([KnownName::new("device", &key, name)]);
     let knowledge = Knowledge {
         gazetteers: &[&gazetteer],
-        references: true,
+        source: TextSource::Person,
         ..Knowledge::default()
     };
     let own = PackSet::parse("fuzz.toml", text).ok();

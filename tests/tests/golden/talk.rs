@@ -37,6 +37,10 @@ fn mention(name: &str, how: MentionSource) -> Mention {
         slug: None,
         parents: Vec::new(),
         nested: false,
+        score: 0,
+        weight: 0,
+        aliases: Vec::new(),
+        words: Vec::new(),
     }
 }
 
@@ -168,6 +172,8 @@ fn messages(events: &mut Events) {
             mention("SW-NYC-01", MentionSource::Pattern),
             mention("it", MentionSource::Reference),
         ],
+        possible: Vec::new(),
+        marked: Vec::new(),
         blobs: vec![[8; 32].into()],
     };
     let recorded = MessageRecorded {
@@ -189,6 +195,8 @@ fn messages(events: &mut Events) {
         rules: Vec::new(),
         known_at: 0,
         mentions: Vec::new(),
+        possible: Vec::new(),
+        marked: Vec::new(),
         blobs: Vec::new(),
     };
     let nothing = MessageRecorded {

@@ -2,7 +2,7 @@
 
 use lore_wire::wire;
 
-use super::{Mentioned, MessageType, Order, Sender, ToolStatus};
+use super::{Mentioned, MessageType, Order, PossibleEntity, Sender, ToolStatus};
 use crate::protocol::{AsOf, Position, RawJson, SessionId};
 
 /// Arguments of `list_messages`.
@@ -61,6 +61,9 @@ pub struct Message {
     /// Entities that it mentions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<Mentioned>,
+    /// Entities that it may refer to: no mentions, but evidence for context packs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub possible: Vec<PossibleEntity>,
     /// The context pack it was built from.
     pub pack: Option<String>,
     /// Time of recording, RFC 3339.

@@ -6,7 +6,7 @@ mod tool;
 mod tool_use;
 
 pub use list::{ListMessagesArgs, ListMessagesReply, Message, UsedTool};
-pub use record::{Mentioned, RecordMessageArgs, RecordMessageReply};
+pub use record::{Mentioned, PossibleEntity, RecordMessageArgs, RecordMessageReply};
 pub use tool::{RecordToolArgs, RecordToolReply};
 pub use tool_use::ToolUse;
 
@@ -58,6 +58,8 @@ pub enum Recognised {
     Pattern,
     /// By a name that was already known.
     Known,
+    /// By a part or a misspelling of a known name.
+    Near,
     /// By a word that refers to it.
     Reference,
     /// By a field of a JSON value.

@@ -35,6 +35,9 @@ pub struct RecordMessageReply {
     /// Entities that it mentions, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entities: Vec<Mentioned>,
+    /// Entities that a pronoun, an ordinal or a partial name may refer to: no mentions, but evidence for context packs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub possible: Vec<PossibleEntity>,
     /// Bytes of the content that cite a context pack: they are stored, and not counted as new.
     pub quoted_bytes: Option<u64>,
 }
@@ -50,4 +53,19 @@ pub struct Mentioned {
     pub key: String,
     /// How it was recognised.
     pub how: Recognised,
+    /// How well the text names it, above 0 and at most 1, if only a part or a misspelling of its name is there.
+    pub score: Option<f64>,
+}
+
+/// An entity that a text may refer to.
+#[wire]
+pub struct PossibleEntity {
+    /// Its kind, such as `device` or `file_path`.
+    pub kind: String,
+    /// Its name as last written.
+    pub name: String,
+    /// Its canonical name.
+    pub key: String,
+    /// How prominent it is in the conversation, above 0 and at most 1.
+    pub score: f64,
 }

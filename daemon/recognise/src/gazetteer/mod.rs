@@ -15,6 +15,7 @@ mod tests;
 
 use super::NAME_BYTES_MAX;
 use super::names::canonical_key;
+use super::partial::Run;
 use name_index::NameIndex;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -126,6 +127,14 @@ impl Gazetteer {
         let mut known = self.parts.iter().flat_map(|part| part.lookup(kind, &alias));
         let first = known.next()?;
         known.all(|other| other.key == first.key).then_some(first)
+    }
+
+    /// Calls `found` with each name that may match the runs of a partial name: those that share a run of letters,
+    /// in the same or a similar spelling, or else a number.
+    pub(super) fn similar<'a>(&'a self, query: &[Run], found: &mut dyn FnMut(&'a KnownName)) {
+        for part in &self.parts {
+            part.similar(query, found);
+        }
     }
 
     /// Calls `found` with the start, the end and the entity of each match, in order of the starts. Only whole words

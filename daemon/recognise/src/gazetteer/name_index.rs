@@ -3,14 +3,20 @@
 use super::{KnownName, is_searched};
 use crate::edges::{Edges, is_word};
 use crate::names::canonical_key;
+use crate::partial::{Run, runs};
 use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
 use rustc_hash::{FxHashMap, FxHasher};
+use std::collections::BTreeMap;
 use std::hash::Hasher as _;
+use std::ops::Bound;
+use std::sync::OnceLock;
 
 /// Filter bits per name; at most one word in 16 is a false positive.
 const FILTER_BITS_PER_NAME: usize = 16;
+/// Limit on the names that are compared with a partial one.
+const SIMILAR_MAX: usize = 5000;
 /// Smallest size of the filter, in bits.
 const FILTER_BITS_MIN: usize = 1 << 12;
 
@@ -24,6 +30,8 @@ pub(super) struct NameIndex {
     patterns: Vec<Vec<u32>>,
     /// Indices of the names by the hash of the alias's canonical key.
     by_key: FxHashMap<u64, Vec<u32>>,
+    /// Indices of the names by their runs of letters and digits; built when a partial name is looked up first.
+    by_run: OnceLock<BTreeMap<Box<str>, Vec<u32>>>,
     /// A bit set over the hashes of the names' first words.
     filter: Vec<u64>,
 }
@@ -48,6 +56,7 @@ impl NameIndex {
             automaton: None,
             patterns: Vec::with_capacity(folded.len()),
             by_key,
+            by_run: OnceLock::new(),
             filter: vec![0; bits.max(FILTER_BITS_MIN) / 64],
         };
         let automaton = NFA::builder()
@@ -85,6 +94,45 @@ impl NameIndex {
     pub(super) fn lookup(&self, kind: &str, key: &str) -> impl Iterator<Item = &KnownName> {
         self.of_hash(hash(key))
             .filter(move |name| &*name.kind == kind && canonical_key(kind, &name.alias) == key)
+    }
+
+    /// Calls `found` with the names that have the longest run of a query, or one spelt alike.
+    pub(super) fn similar<'a>(&'a self, query: &[Run], found: &mut dyn FnMut(&'a KnownName)) {
+        let longest = query
+            .iter()
+            .max_by_key(|run| (!run.is_number, run.text.len()));
+        let Some(longest) = longest else {
+            return;
+        };
+        let by_run = self.by_run.get_or_init(|| by_run(&self.names));
+        let mut left = SIMILAR_MAX;
+        let mut visit = |names: &Vec<u32>| {
+            for name in names.iter().take(left) {
+                if let Some(name) = self.names.get(*name as usize) {
+                    found(name);
+                }
+            }
+            left = left.saturating_sub(names.len());
+        };
+        if longest.is_number {
+            by_run
+                .get(longest.text.as_str())
+                .into_iter()
+                .for_each(visit);
+            return;
+        }
+        // A misspelling keeps the first letter.
+        let Some(first) = longest.text.chars().next() else {
+            return;
+        };
+        let first = first.to_string();
+        let letters = longest.text.chars().count();
+        let from = by_run.range::<str, _>((Bound::Included(first.as_str()), Bound::Unbounded));
+        for (run, names) in from.take_while(|(run, _)| run.starts_with(&first)) {
+            if run.starts_with(&longest.text) || run.chars().count().abs_diff(letters) <= 2 {
+                visit(names);
+            }
+        }
     }
 
     fn of_hash(&self, hash: u64) -> impl Iterator<Item = &KnownName> {
@@ -164,6 +212,19 @@ impl NameIndex {
             .flatten()
             .filter_map(|at| self.names.get(*at as usize))
     }
+}
+
+fn by_run(names: &[KnownName]) -> BTreeMap<Box<str>, Vec<u32>> {
+    let mut by_run: BTreeMap<Box<str>, Vec<u32>> = BTreeMap::new();
+    for (at, name) in (0_u32..).zip(names) {
+        for run in runs(&name.alias) {
+            let of_run = by_run.entry(run.text.into()).or_default();
+            if of_run.last() != Some(&at) {
+                of_run.push(at);
+            }
+        }
+    }
+    by_run
 }
 
 /// Calls `begin` with the offset and the hash of each word of a text.

@@ -1,5 +1,7 @@
 //! A text assembled from pieces of a source, with a mapping of its bytes to the source.
 
+use crate::BREAK;
+
 /// A decoded text with a mapping to its source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Flat {
@@ -33,9 +35,10 @@ impl Flat {
         self.begin(self.text.len(), end);
     }
 
-    /// Appends a line break that is not in the source, so that no match crosses it.
+    /// Appends a break that is not in the source. No match crosses it: it ends lines, and [`BREAK`] is no white
+    /// space.
     pub(crate) fn push_break(&mut self) {
-        self.text.push('\n');
+        self.text.extend(['\n', BREAK, '\n']);
     }
 
     fn begin(&mut self, from: usize, source: usize) {
@@ -66,8 +69,8 @@ mod tests {
         flat.push("c", 18);
         flat.push_break();
         flat.push("x", 30);
-        assert_eq!(flat.text(), "abéc\nx");
-        let sources: Vec<usize> = [0, 1, 2, 4, 5, 6, 7].map(|at| flat.source(at)).to_vec();
+        assert_eq!(flat.text(), "abéc\n\0\nx");
+        let sources: Vec<usize> = [0, 1, 2, 4, 5, 8, 9].map(|at| flat.source(at)).to_vec();
         assert_eq!(sources, [10, 11, 12, 18, 19, 30, 31]);
     }
 }

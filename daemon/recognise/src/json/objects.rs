@@ -6,13 +6,92 @@ use crate::names::{canonical_key, shown_name};
 use crate::packs::PackSet;
 use crate::{Data, EntityLink};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Keys that wrap a result without being part of it.
 const WRAPPERS: [&str; 5] = ["result", "data", "object", "structuredContent", "text"];
 /// Keys whose value is the type of the objects next to them.
 pub const TYPE_KEYS: [&str; 2] = ["object_type", "model"];
 /// Keys with the URL of an object.
-const ADDRESS_KEYS: [&str; 2] = ["url", "display_url"];
+const ADDRESS_KEYS: [&str; 4] = ["url", "display_url", "html_url", "web_url"];
+/// Key with the type of the object itself.
+const OWN_TYPE_KEY: &str = "type";
+/// Types of values, messages and files: no kinds of entities.
+const NO_KINDS: [&str; 42] = [
+    "text",
+    "object",
+    "string",
+    "number",
+    "integer",
+    "boolean",
+    "array",
+    "null",
+    "float",
+    "image",
+    "audio",
+    "video",
+    "resource",
+    "resource_link",
+    "tool_use",
+    "tool_result",
+    "function",
+    "message",
+    "error",
+    "event",
+    "query",
+    "table",
+    "view",
+    "column",
+    "blob",
+    "tree",
+    "directory",
+    "file",
+    "folder",
+    "symlink",
+    "link",
+    "paragraph",
+    "heading",
+    "section",
+    "module",
+    "block",
+    "node",
+    "edge",
+    "element",
+    "document",
+    "result",
+    "unknown",
+];
+/// Keys that identify an object.
+const ID_KEYS: [&str; 6] = ["id", "sku", "uuid", "key", "number", "tracking"];
+/// Keys with other names of an object.
+const ALIAS_KEYS: [&str; 4] = ["title", "vid", "sku", "full_name"];
+/// Keys with the people of an object.
+const PEOPLE_KEYS: [&str; 6] = [
+    "author", "authors", "user", "assignee", "creator", "customer",
+];
+/// Keys with the labels of an object.
+const LABEL_KEYS: [&str; 2] = ["labels", "tags"];
+/// Keys whose values say what an object is or how it is.
+const STATE_KEYS: [&str; 8] = [
+    "status",
+    "state",
+    "role",
+    "device_role",
+    "conclusion",
+    "severity",
+    "priority",
+    "stage",
+];
+/// Keys of an object that is such a value.
+const VALUE_KEYS: [&str; 4] = ["value", "label", "name", "slug"];
+/// Limit on the words that are taken from an object.
+const WORDS_MAX: usize = 16;
+/// Limit on the labels and people of an object whose words are taken.
+const LISTED_MAX: usize = 6;
+/// Limit on a type that names a kind, in bytes.
+const TYPE_BYTES_MAX: usize = 24;
+/// Limit on the kinds that types name in one text.
+const TYPES_MAX: usize = 32;
 /// Limit on ids and slugs, in bytes.
 const ID_BYTES_MAX: usize = 128;
 /// Limit on the parents of an entity.
@@ -34,6 +113,10 @@ pub(crate) struct Object {
     pub(crate) slug: Option<String>,
     pub(crate) display: Option<String>,
     pub(crate) data: Option<Data>,
+    /// Other names: a title, a number.
+    pub(crate) aliases: Vec<String>,
+    /// What the object says of itself: role, state, words of its title.
+    pub(crate) words: Vec<String>,
     /// Whether a JSON object describes the entity; otherwise it is only a name in a field.
     pub(crate) is_object: bool,
 }
@@ -42,10 +125,19 @@ pub(crate) struct Object {
 pub(crate) struct Read<'p> {
     packs: &'p PackSet,
     pub(crate) objects: Vec<Object>,
+    /// Kinds that only types name; their indices follow those of the packs.
+    pub(crate) kinds: Vec<Arc<str>>,
     /// Indices of the entities in `objects`, by kind and key.
     places: HashMap<(usize, String), usize>,
     /// Text that is searched like a message.
     pub(crate) prose: Flat,
+}
+
+/// The name of an object: as written, as shown, and where it is in the text.
+struct ObjectName {
+    raw: String,
+    name: String,
+    span: (usize, usize),
 }
 
 /// The location of a value in a document.
@@ -70,6 +162,7 @@ impl<'p> Read<'p> {
         Self {
             packs,
             objects: Vec::new(),
+            kinds: Vec::new(),
             places: HashMap::new(),
             prose: Flat::default(),
         }
@@ -119,6 +212,7 @@ impl<'p> Read<'p> {
     ) {
         let kind = self.kind_of(document, at, place);
         let own = kind.and_then(|kind| self.entity(document, at, node, kind, place));
+        let is_peer = |key: &str| self.packs.peers.contains(key);
         let type_key = TYPE_KEYS.iter().find_map(|key| text_of(document, at, key));
         let reported = type_key.and_then(|text| self.packs.types.get(text.text()).copied());
         for (at, child) in document.children(at) {
@@ -127,7 +221,9 @@ impl<'p> Read<'p> {
             let stands = place.stands && (is_list || WRAPPERS.contains(&key));
             let typed = self.packs.types.get(key).copied();
             let within = match own {
+                // What a peer's data says is not part of this entity.
                 Some(own) => Some((own, key)),
+                None if is_peer(key) => place.within.map(|(own, _)| (own, key)),
                 None => place.within,
             };
             let place = ValueLocation {
@@ -146,20 +242,132 @@ impl<'p> Read<'p> {
     }
 
     /// Returns the kind of an object: by its URL, else by its field, else by an enclosing type.
-    fn kind_of(&self, document: &Document, at: usize, place: ValueLocation<'_>) -> Option<usize> {
+    fn kind_of(
+        &mut self,
+        document: &Document,
+        at: usize,
+        place: ValueLocation<'_>,
+    ) -> Option<usize> {
         for key in ADDRESS_KEYS {
             let address = text_of(document, at, key).and_then(|text| endpoint(text.text()));
             if let Some((endpoint, is_api)) = address {
-                let kind = self.packs.types.get(&endpoint).copied();
+                let kind = self.packs.types.get(&endpoint).or_else(|| {
+                    // "orderdesk/pull": the last segment alone tells it.
+                    self.packs.types.get(endpoint.rsplit('/').next()?)
+                });
+                let kind = kind.copied();
                 if kind.is_some() || is_api {
                     return kind;
                 }
             }
         }
-        let by_field = place.field.and_then(|field| self.packs.fields.get(field));
+        let by_field = place.field.and_then(|field| {
+            let packs = self.packs;
+            packs
+                .fields
+                .get(field)
+                .or_else(|| packs.object_fields.get(field))
+        });
         by_field
             .copied()
             .or(place.reported.filter(|_| place.stands))
+            .or_else(|| self.kind_by_type(document, at))
+    }
+
+    /// Returns the kind that the type of an object names, such as `"type": "paper"`. An object with an id is a
+    /// thing; without one its type may mean anything, unless it is a person.
+    fn kind_by_type(&mut self, document: &Document, at: usize) -> Option<usize> {
+        let word = text_of(document, at, OWN_TYPE_KEY)?.text();
+        if let Some(kind) = self.packs.types.get(word) {
+            return Some(*kind);
+        }
+        let is_word = word.len() > 2
+            && word.len() <= TYPE_BYTES_MAX
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        if !is_word || NO_KINDS.contains(&word) {
+            return None;
+        }
+        let has = |key: &&str| {
+            text_of(document, at, key).is_some() || number_of(document, at, key).is_some()
+        };
+        let has_id = ID_KEYS.iter().any(|key| has(key)) || has(&&*format!("{word}_id"));
+        let known = self.packs.kind_words.get(&word.replace('_', " "));
+        if let Some(known) = known.filter(|known| known.parts.is_empty() && !known.plural) {
+            let is_person = self
+                .packs
+                .kinds
+                .get(known.kind)
+                .is_some_and(|kind| &*kind.name == "person");
+            return (has_id || is_person).then_some(known.kind);
+        }
+        if !has_id {
+            return None;
+        }
+        let own = self.kinds.iter().position(|kind| &**kind == word);
+        let own = match own {
+            Some(own) => own,
+            None if self.kinds.len() == TYPES_MAX => return None,
+            None => {
+                self.kinds.push(word.into());
+                self.kinds.len() - 1
+            }
+        };
+        Some(self.packs.kinds.len() + own)
+    }
+
+    /// Returns the name of a kind.
+    fn kind_name(&self, kind: usize) -> Option<Arc<str>> {
+        let own = kind.checked_sub(self.packs.kinds.len());
+        match own {
+            None => self
+                .packs
+                .kinds
+                .get(kind)
+                .map(|kind| Arc::clone(&kind.name)),
+            Some(own) => self.kinds.get(own).cloned(),
+        }
+    }
+
+    /// Returns the name of an object.
+    fn name_of(&self, document: &Document, at: usize, kind: usize) -> Option<ObjectName> {
+        let by_text = |key: &str| {
+            let text = text_of(document, at, key)?;
+            let is_id = key == "id" && text.text().bytes().all(|byte| byte.is_ascii_digit());
+            let name = shown_name(text.text()).filter(|_| !is_id)?;
+            Some(ObjectName {
+                raw: text.text().to_owned(),
+                name,
+                span: (text.source(0), text.source(text.text().len())),
+            })
+        };
+        let Some(declared) = self.packs.kinds.get(kind) else {
+            let own = format!("{}_id", self.kind_name(kind)?);
+            let names = ["name", "id", own.as_str(), "tracking", "title"];
+            return names.into_iter().find_map(by_text);
+        };
+        let by_number = |key: &str| {
+            // A number named "id" counts nothing that people say, unless it is the only name.
+            if key == "id" && declared.names.len() > 1 {
+                return None;
+            }
+            let (_, node) = document.member(at, key)?;
+            let number = number_of(document, at, key)?;
+            let sign = match (&*declared.name, key) {
+                ("pull_request", "iid") => "!",
+                ("pull_request" | "issue", _) => "#",
+                _ => "",
+            };
+            let name = format!("{sign}{number}");
+            Some(ObjectName {
+                raw: name.clone(),
+                name,
+                span: (node.start, node.end),
+            })
+        };
+        let mut names = declared.names.iter();
+        names.find_map(|key| by_text(key).or_else(|| by_number(key)))
     }
 
     /// Adds an object as an entity if it has a name.
@@ -172,14 +380,13 @@ impl<'p> Read<'p> {
         place: ValueLocation<'_>,
     ) -> Option<usize> {
         let packs = self.packs;
-        let declared = packs.kinds.get(kind)?;
-        let named = |key: &String| {
-            let text = text_of(document, at, key)?;
-            Some((text, shown_name(text.text())?))
-        };
-        let (text, name) = declared.names.iter().find_map(named)?;
-        let mut key = canonical_key(&declared.name, text.text());
-        if let Some(field) = &declared.within
+        let ObjectName { raw, name, span } = self.name_of(document, at, kind)?;
+        let mut key = canonical_key(&self.kind_name(kind)?, &raw);
+        let within = packs
+            .kinds
+            .get(kind)
+            .and_then(|declared| declared.within.as_ref());
+        if let Some(field) = within
             && let Some(parent) = self.parent_key(document, at, field)
         {
             key = format!("{parent}/{key}");
@@ -190,6 +397,7 @@ impl<'p> Read<'p> {
             (shown.len() <= ID_BYTES_MAX).then_some(shown)
         };
         let display = short("display").filter(|display| *display != name);
+        let name_alias = name.clone();
         let data = Data {
             start: node.start,
             end: node.end,
@@ -199,9 +407,11 @@ impl<'p> Read<'p> {
             kind,
             key,
             name,
-            span: (text.source(0), text.source(text.text().len())),
+            span,
             is_nested: place.within.is_some(),
             parents: Vec::new(),
+            aliases: aliases_of(document, at, &name_alias),
+            words: words_of(document, at),
             id: short("id").or_else(|| number_of(document, at, "id")),
             slug: short("slug"),
             display,
@@ -234,8 +444,8 @@ impl<'p> Read<'p> {
             && let Some(object) = self.named(text, kind, place)
         {
             self.add(object, place);
-        } else if ADDRESS_KEYS.contains(&field) {
-            // An object's own URL only identifies its kind and mentions nothing.
+        } else if ADDRESS_KEYS.contains(&field) || is_digest(field) {
+            // An object's own URL only identifies its kind and mentions nothing; a digest names no commit.
         } else if place.within.is_none() || packs.prose.contains(field) {
             for (at, character) in text.text().char_indices() {
                 let (start, end) = (text.source(at), text.source(at + character.len_utf8()));
@@ -281,6 +491,8 @@ impl<'p> Read<'p> {
             slug: None,
             display: None,
             data: None,
+            aliases: Vec::new(),
+            words: Vec::new(),
             is_object: false,
         })
     }
@@ -297,13 +509,25 @@ impl<'p> Read<'p> {
                 known.slug = known.slug.take().or(object.slug);
                 known.display = known.display.take().or(object.display);
                 known.data = known.data.take().or(object.data);
+                for alias in object.aliases {
+                    if !known.aliases.contains(&alias) {
+                        known.aliases.push(alias);
+                    }
+                }
+                for word in object.words {
+                    if known.words.len() < WORDS_MAX && !known.words.contains(&word) {
+                        known.words.push(word);
+                    }
+                }
             }
             None => {
                 self.places.insert((object.kind, object.key.clone()), at);
                 self.objects.push(object);
             }
         }
-        if let Some((own, field)) = place.within {
+        if let Some((own, field)) = place.within
+            && !self.packs.peers.contains(field)
+        {
             let is_child = place.is_listed || self.packs.children.contains(field);
             let (parent, child) = if is_child { (own, at) } else { (at, own) };
             self.link(parent, child, field);
@@ -317,19 +541,114 @@ impl<'p> Read<'p> {
         };
         let link = EntityLink {
             field: field.to_owned(),
-            kind: match self.packs.kinds.get(found.kind) {
-                Some(kind) => kind.name.clone(),
+            kind: match self.kind_name(found.kind) {
+                Some(kind) => kind,
                 None => return,
             },
             key: found.key.clone(),
         };
+        // The parent within which the name is unique comes first: the device of an interface.
+        let within = self
+            .objects
+            .get(child)
+            .and_then(|child| self.packs.kinds.get(child.kind));
+        let is_first = within.is_some_and(|kind| kind.within.as_deref() == Some(field));
         if let Some(child) = self.objects.get_mut(child) {
             let same = |known: &EntityLink| known.kind == link.kind && known.key == link.key;
             if child.parents.len() < PARENTS_MAX && !child.parents.iter().any(same) {
-                child.parents.push(link);
+                let at = if is_first { 0 } else { child.parents.len() };
+                child.parents.insert(at, link);
             }
         }
     }
+}
+
+/// Returns whether a field holds the digest of some content.
+fn is_digest(field: &str) -> bool {
+    [
+        "blob",
+        "digest",
+        "checksum",
+        "etag",
+        "sha256",
+        "signature",
+        "fingerprint",
+    ]
+    .iter()
+    .any(|part| field.contains(part))
+}
+
+/// Returns the other names of an object.
+fn aliases_of(document: &Document, at: usize, name: &str) -> Vec<String> {
+    let alias = |key: &&str| match text_of(document, at, key) {
+        Some(text) => shown_name(text.text()),
+        None => number_of(document, at, key),
+    };
+    let all = ALIAS_KEYS.iter().filter_map(alias);
+    all.filter(|alias| alias != name).collect()
+}
+
+/// Returns the words for what an object is, how it is, and of its title.
+fn words_of(document: &Document, at: usize) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut take = |text: &str| {
+        for word in text.split(|c: char| !c.is_alphanumeric()) {
+            let word = word.to_lowercase();
+            let says = word.len() > 2 && word.len() <= TYPE_BYTES_MAX;
+            if says && words.len() < WORDS_MAX && !words.contains(&word) {
+                words.push(word);
+            }
+        }
+    };
+    for key in STATE_KEYS {
+        let Some((at, node)) = document.member(at, key) else {
+            continue;
+        };
+        match &node.value {
+            Value::Text(text) if text.text().len() <= ID_BYTES_MAX => take(text.text()),
+            Value::Object => {
+                for text in VALUE_KEYS
+                    .iter()
+                    .filter_map(|key| text_of(document, at, key))
+                {
+                    if text.text().len() <= ID_BYTES_MAX {
+                        take(text.text());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    for key in LABEL_KEYS.iter().chain(&PEOPLE_KEYS) {
+        let Some((at, node)) = document.member(at, key) else {
+            continue;
+        };
+        let values: Vec<(usize, &Node)> = match node.value {
+            Value::List => document.children(at).take(LISTED_MAX).collect(),
+            _ => vec![(at, node)],
+        };
+        for (at, node) in values {
+            match &node.value {
+                Value::Text(text) if text.text().len() <= TYPE_BYTES_MAX => take(text.text()),
+                Value::Object => {
+                    for text in ["name", "login", "username"]
+                        .iter()
+                        .filter_map(|key| text_of(document, at, key))
+                    {
+                        if text.text().len() <= ID_BYTES_MAX {
+                            take(text.text());
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    if let Some(title) = text_of(document, at, "title").or_else(|| text_of(document, at, "message"))
+    {
+        take(title.text());
+    }
+    words
 }
 
 fn text_of<'d>(document: &'d Document, at: usize, key: &str) -> Option<&'d Flat> {
@@ -349,6 +668,10 @@ fn number_of(document: &Document, at: usize, key: &str) -> Option<String> {
 /// Returns the last two path segments of a URL before an object's number, such as `dcim/devices`. The flag
 /// marks API URLs, which allow no other kind.
 fn endpoint(address: &str) -> Option<(String, bool)> {
+    // The address of a part, such as a comment of an issue, is none of the whole.
+    if address.contains('#') {
+        return None;
+    }
     let path = address.split(['?', '#']).next()?;
     let mut parts = path.split('/').rev().filter(|part| !part.is_empty());
     let id = parts.next()?;

@@ -104,7 +104,8 @@ pub(crate) fn documents(text: &str, is_cut: bool) -> Vec<Document> {
     found
 }
 
-/// Finds the next line from an offset on that begins with a bracket.
+/// Finds the next place from an offset on where JSON may begin: a line that begins with a bracket, or a bracket
+/// before a quoted key within a line.
 fn next_start(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
@@ -117,8 +118,40 @@ fn next_start(text: &str, from: usize) -> Option<usize> {
         if is_line && (first == b'{' || first == b'[') {
             return Some(at + blank);
         }
-        at += blank + rest.get(blank..)?.find('\n')? + 1;
+        let line = rest.get(blank..)?;
+        let line_end = line.find('\n');
+        let line = line.get(..line_end.unwrap_or(line.len()))?;
+        if let Some(offset) = inner_start(line) {
+            return Some(at + blank + offset);
+        }
+        at += blank + line_end? + 1;
     }
+}
+
+/// Returns where an object or a list of objects begins within a line.
+fn inner_start(line: &str) -> Option<usize> {
+    let bytes = line.as_bytes();
+    let mut from = 0;
+    while let Some(offset) = line.get(from..)?.find(['{', '[']) {
+        let at = from + offset;
+        let next = |at: usize| {
+            let rest = bytes.get(at + 1..).unwrap_or_default();
+            rest.iter().copied().find(|byte| *byte != b' ')
+        };
+        let begins = match bytes.get(at) {
+            Some(b'{') => next(at) == Some(b'"'),
+            _ => matches!(bytes.get(at + 1), Some(b'{')) && next(at + 1) == Some(b'"'),
+        };
+        let is_alone = at == 0
+            || bytes
+                .get(at - 1)
+                .is_some_and(|byte| b" \t:=(".contains(byte));
+        if begins && is_alone {
+            return Some(at);
+        }
+        from = at + 1;
+    }
+    None
 }
 
 /// Parses one value.

@@ -9,6 +9,7 @@
 //! name = "ticket"
 //! words = ["ticket", "case"]              # references: "that ticket", "the first case"
 //! fields = ["ticket"]                     # JSON fields that hold one, as an object or as a name
+//! objects = ["request"]                   # fields that hold one as an object, but not as a name
 //! types = ["desk/tickets"]                # types of objects and ends of addresses that tell it
 //! names = ["name", "key"]                 # where its objects have their name, best first
 //! within = "queue"                        # names are unique only within the parent in this field
@@ -25,6 +26,7 @@
 //! [json]
 //! text = ["description"]                  # prose within objects: searched like a message
 //! children = ["tickets"]                  # fields that hold children; all others hold parents
+//! peers = ["duplicate_of"]                # fields that hold neither
 //! ```
 //!
 //! If two packs name the same kind, it has the rules of both. If two packs claim the same field, type or word,
@@ -99,6 +101,8 @@ pub struct PackSet {
     prefilter: Prefilter,
     /// The kind that a JSON field holds.
     pub(super) fields: HashMap<String, usize>,
+    /// The kind of the objects that a JSON field holds, though its texts are no names.
+    pub(super) object_fields: HashMap<String, usize>,
     /// The kind of an object type, or of the end of a URL.
     pub(super) types: HashMap<String, usize>,
     /// Words for entities of a kind, lower-cased, in singular and plural.
@@ -106,6 +110,8 @@ pub struct PackSet {
     /// JSON fields with prose, and JSON fields with children.
     pub(super) prose: HashSet<String>,
     pub(super) children: HashSet<String>,
+    /// JSON fields with related entities that are neither.
+    pub(super) peers: HashSet<String>,
     version: String,
 }
 
@@ -164,10 +170,12 @@ impl PackSet {
             rules: Vec::new(),
             prefilter: Prefilter::of(&[]),
             fields: HashMap::new(),
+            object_fields: HashMap::new(),
             types: HashMap::new(),
             kind_words: HashMap::new(),
             prose: HashSet::new(),
             children: HashSet::new(),
+            peers: HashSet::new(),
             version: String::new(),
         };
         for (pack, text) in packs {
@@ -199,6 +207,9 @@ impl PackSet {
             for field in declared.fields {
                 self.fields.entry(field).or_insert(at);
             }
+            for field in declared.object_fields {
+                self.object_fields.entry(field).or_insert(at);
+            }
             for name in declared.types {
                 self.types.entry(name).or_insert(at);
             }
@@ -217,6 +228,7 @@ impl PackSet {
         }
         self.prose.extend(pack.prose);
         self.children.extend(pack.children);
+        self.peers.extend(pack.peers);
         self.infos.push(pack.info);
     }
 }

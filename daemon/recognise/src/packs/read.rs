@@ -12,11 +12,11 @@ use std::sync::Arc;
 type Table<'s, 't> = lored_tables::Table<'s, 't, Reason>;
 
 const PACK_KEYS: [&str; 5] = ["name", "version", "description", "kind", "json"];
-const KIND_KEYS: [&str; 8] = [
-    "name", "words", "narrower", "fields", "types", "names", "within", "rule",
+const KIND_KEYS: [&str; 9] = [
+    "name", "words", "narrower", "fields", "objects", "types", "names", "within", "rule",
 ];
 const RULE_KEYS: [&str; 6] = ["pattern", "group", "confidence", "check", "except", "edges"];
-const JSON_KEYS: [&str; 2] = ["text", "children"];
+const JSON_KEYS: [&str; 3] = ["text", "children", "peers"];
 
 /// Limit on a description, in bytes.
 const SENTENCE_BYTES_MAX: usize = 1024;
@@ -47,6 +47,7 @@ pub(super) struct Pack {
     pub(super) kinds: Vec<KindDeclaration>,
     pub(super) prose: Vec<String>,
     pub(super) children: Vec<String>,
+    pub(super) peers: Vec<String>,
 }
 
 /// A kind as a pack declares it.
@@ -54,6 +55,8 @@ pub(super) struct KindDeclaration {
     pub(super) kind: Kind,
     pub(super) rules: Vec<Rule>,
     pub(super) fields: Vec<String>,
+    /// Fields that hold an entity only as an object.
+    pub(super) object_fields: Vec<String>,
     pub(super) types: Vec<String>,
     pub(super) kind_words: Vec<(String, Arc<[String]>)>,
 }
@@ -92,6 +95,7 @@ fn pack(table: &Table<'_, '_>, compiling: CompileMode) -> Result<Pack, PackError
         kinds,
         prose: list("text")?,
         children: list("children")?,
+        peers: list("peers")?,
     })
 }
 
@@ -158,6 +162,7 @@ fn kind(
         Ok(owned(words))
     };
     let fields = claimed("fields")?;
+    let object_fields = claimed("objects")?;
     let types = claimed("types")?;
     let all: Arc<[String]> = Arc::new([]);
     let mut kind_words: Vec<(String, Arc<[String]>)> = Vec::new();
@@ -185,6 +190,7 @@ fn kind(
         },
         rules: rules?,
         fields,
+        object_fields,
         types,
         kind_words,
     })

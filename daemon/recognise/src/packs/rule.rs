@@ -4,8 +4,8 @@ use super::check::Check;
 use super::error::Reason;
 use super::facts::PatternFacts;
 use super::{COMPILED_BYTES_MAX, PATTERN_BYTES_MAX};
-use crate::NAME_BYTES_MAX;
 use crate::edges::{Edges, without_punctuation};
+use crate::{BREAK, NAME_BYTES_MAX};
 use regex_automata::meta::Regex;
 use regex_automata::{Anchored, Input};
 use std::ops::Range;
@@ -125,6 +125,11 @@ impl Rule {
         };
         let name = span
             .filter(|_| self.edges.allow(text, whole.start, whole.end))
+            .filter(|_| {
+                !text
+                    .get(whole.clone())
+                    .is_some_and(|text| text.contains(BREAK))
+            })
             .and_then(|span| self.name_within(text, span));
         // A match may be empty, such as a boundary; the search then continues at the next character.
         let mut end = whole.end.max(input.start() + 1);

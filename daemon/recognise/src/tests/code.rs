@@ -116,3 +116,27 @@ fn what_programs_are_made_of() {
         ("HOME SWEET HOME", &[]),
     ]);
 }
+
+#[test]
+fn exceptions_calls_and_diffs() {
+    check(&[
+        ("it raised a KeyError", &["exception KeyError"]),
+        (
+            "requests.exceptions.HTTPError: 502; java.lang.NullPointerException",
+            &[
+                "exception requests.exceptions.HTTPError",
+                "exception java.lang.NullPointerException",
+            ],
+        ),
+        ("an Error, an Exception and a Warning", &[]),
+        (
+            "`round_cents()` and round_cents() are one",
+            &["symbol round_cents()", "symbol round_cents()"],
+        ),
+        ("the `total` and `test` of it", &[]),
+        (
+            "diff --git a/src/vat.rs b/src/vat.rs\nindex 6f5f4e9..9f46b2c 100644\n--- a/src/vat.rs\n+++ b/src/vat.rs",
+            &["file_path src/vat.rs"; 4],
+        ),
+    ]);
+}

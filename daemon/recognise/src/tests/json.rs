@@ -183,7 +183,8 @@ fn cables_join_interfaces_and_addresses_belong_to_them() {
         .iter()
         .map(|link| link.key.as_str())
         .collect();
-    assert_eq!(parents, ["905", "ams1-rtr-01"]);
+    // An interface belongs to its device, not to what a cable joins it with.
+    assert_eq!(parents, ["ams1-rtr-01"]);
 
     let address = format!(
         r#"{{"count": 1, "results": [{{"id": 3301, "url": "https://n/api/ipam/ip-addresses/3301/",
@@ -199,4 +200,109 @@ fn cables_join_interfaces_and_addresses_belong_to_them() {
         .collect();
     assert_eq!(parents, ["mgmt", "ams1-rtr-01/et-0/0/0"]);
     assert!(address.data.is_some() && find(&matches, "vrf").data.is_none());
+}
+
+#[test]
+fn patterns_never_cross_strings_and_keys_are_no_text() {
+    for text in [
+        r#"{"type":"dcim.rack","time":"2025-10-06T13:55:09Z"}"#,
+        r#"{"text":"on the site","code":"PCI"}"#,
+        r#"["the rack","A1"]"#,
+        r#"{"vrf":["x y",{"a":"see vlan","b":"120"}]}"#,
+        r#"Answer: {"note":"the switch","rack":{"x":1},"n":"sw12"}"#,
+    ] {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+    // Within a string they match.
+    assert_eq!(found(r#"{"note":"on site PCI"}"#), ["site PCI"]);
+}
+
+#[test]
+fn an_interface_belongs_to_its_device() {
+    let text = r#"{"id":2003,"url":"/api/dcim/interfaces/2003/","name":"Ethernet49/1","cable":{"id":903,"url":"/api/dcim/cables/903/",
+        "display":"FIB-2574","label":"FIB-2574"},"device":{"id":101,"url":"/api/dcim/devices/101/","name":"ams1-core-01"},
+        "link_peers":[{"id":2102,"url":"/api/dcim/interfaces/2102/","name":"et-0/0/0","device":{"id":103,"url":"/api/dcim/devices/103/","name":"ams1-rtr-01"}}],
+        "connected_endpoints":[{"id":2102,"url":"/api/dcim/interfaces/2102/","name":"et-0/0/0","device":{"id":103,"url":"/api/dcim/devices/103/","name":"ams1-rtr-01"}}],
+        "untagged_vlan":{"id":501,"url":"/api/ipam/vlans/501/","name":"mgmt","vid":10}}"#;
+    let matches = recognise(&PACKS, text, &Knowledge::default()).matches;
+    let parents = |name: &str| -> Vec<&str> {
+        let hit = matches.iter().find(|hit| hit.name == name).unwrap();
+        hit.parents.iter().map(|link| link.key.as_str()).collect()
+    };
+    assert_eq!(parents("Ethernet49/1"), ["ams1-core-01"]);
+    assert_eq!(parents("et-0/0/0"), ["ams1-rtr-01"]);
+    assert_eq!(parents("mgmt"), [""; 0]);
+}
+
+#[test]
+fn urls_and_types_tell_the_kind() {
+    for (text, wanted) in [
+        (
+            r#"{"number":7,"title":"x","html_url":"https://g.example.com/a/b/pull/7"}"#,
+            "pull_request #7",
+        ),
+        (
+            r#"{"iid":8,"title":"x","web_url":"https://g.example.com/a/b/-/merge_requests/8"}"#,
+            "pull_request !8",
+        ),
+        (
+            r#"{"number":9,"html_url":"https://g.example.com/a/b/issues/9","title":"x"}"#,
+            "issue #9",
+        ),
+        (
+            r#"{"type":"paper","id":"2004.12832","title":"ColBERT: Efficient passage search"}"#,
+            "paper 2004.12832",
+        ),
+        (
+            r#"{"type":"order","order_id":"10231","status":"shipped"}"#,
+            "order 10231",
+        ),
+    ] {
+        assert!(
+            found(text).contains(&wanted.to_owned()),
+            "{text} {:?}",
+            found(text)
+        );
+    }
+    for text in [
+        r#"{"type":"string","name":"limit"}"#,
+        r#"{"type":"text","text":"hello"}"#,
+        r#"{"type":"directory","name":"src"}"#,
+        r#"{"id":5,"html_url":"https://g.example.com/a/b/issues/9#issuecomment-5","body":"ok"}"#,
+    ] {
+        assert_eq!(found(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn tables_are_read_by_column() {
+    let text = "## Clusters\n\n**Total:** 2\n\n| id | name | type | site |\n| --- | --- | --- | --- |\n\
+        | 1 | ams1-pve-01 | Proxmox | Amsterdam AMS1 |\n| 2 | zrh1-vsphere-01 | vSphere | Z\u{fc}rich ZRH1 |\n\nafter";
+    assert_eq!(
+        found(text),
+        [
+            "cluster ams1-pve-01",
+            "site Amsterdam AMS1",
+            "cluster zrh1-vsphere-01",
+            "site Z\u{fc}rich ZRH1"
+        ]
+    );
+    // A table that says nothing of its kind is prose.
+    let text = "| status | meaning |\n| --- | --- |\n| paid | money arrived |";
+    assert_eq!(found(text), [""; 0]);
+}
+
+#[test]
+fn slug_and_name_are_one_entity() {
+    let session = Gazetteer::new([KnownName::new("site", "gru1", "gru1")]);
+    let knowledge = Knowledge {
+        gazetteers: &[&session],
+        ..Knowledge::default()
+    };
+    let text = r#"[{"id":3,"url":"http://x/api/dcim/sites/3/","name":"S\u00e3o Paulo GRU1","slug":"gru1"},
+        {"id":140,"url":"http://x/api/dcim/devices/140/","name":"gru1-fw-01","site":{"id":3,"url":"http://x/api/dcim/sites/3/","name":"S\u00e3o Paulo GRU1","slug":"gru1"}}]"#;
+    let matches = recognise(&PACKS, text, &knowledge).matches;
+    assert_eq!(matches[0].key, "gru1");
+    let device = find(&matches, "device");
+    assert_eq!(device.parents[0].key, "gru1");
 }

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod code;
+mod gate;
 mod json;
 mod netbox;
 
@@ -90,25 +91,135 @@ fn what_is_known_is_found_by_name_slug_and_number() {
     let project = Gazetteer::new([
         KnownName::new("cluster", "ams1", "ams1"),
         KnownName::new("virtual_machine", "gitlab", "gitlab"),
+        KnownName::new("virtual_machine", "git-lab-1", "git-lab-1"),
     ]);
     let knowledge = Knowledge {
-        gazetteers: &[&session, &project],
+        gazetteers: &[&session],
+        project: Some(&project),
         ..Knowledge::default()
     };
-    let text = "GitLab at AMS1 (amsterdam ams1) in VLAN 100 on a server, not ams1-x";
+    // One bare word, such as `gitlab`, is not carried over from another session.
+    let text = "GitLab at AMS1 (amsterdam ams1) in VLAN 100 on a server, not ams1-x; git-lab-1";
     let matches = recognise(&PACKS, text, &knowledge).matches;
     let keys: Vec<String> = matches
         .iter()
         .map(|hit| format!("{} {}", hit.kind, hit.key))
         .collect();
     let wanted = [
-        "virtual_machine gitlab",
         "site amsterdam ams1",
         "site amsterdam ams1",
         "vlan amsterdam ams1/acme-web",
+        "virtual_machine git-lab-1",
     ];
     assert_eq!(keys, wanted);
-    assert_eq!(matches[1].name, "Amsterdam AMS1");
-    assert_eq!(matches[1].how, RecognitionMethod::Known);
-    assert_eq!(matches[3].how, RecognitionMethod::Pattern);
+    assert_eq!(matches[0].name, "Amsterdam AMS1");
+    assert_eq!(matches[0].how, RecognitionMethod::Known);
+    assert_eq!(matches[2].how, RecognitionMethod::Pattern);
+}
+
+/// Returns the finds of a person's text in a session that knows some devices and symbols.
+fn said(text: &str, past: &[PastText]) -> TextMentions {
+    let known = |kind: &str, name: &str| KnownName::new(kind, &canonical_key(kind, name), name);
+    let session = Gazetteer::new([
+        known("device", "ams1-core-01"),
+        known("device", "ams1-core-02"),
+        known("file_path", "tests/test_total.py"),
+        known("symbol", "build_row"),
+        known("branch", "main"),
+        known("virtual_machine", "netbox"),
+        known("tenant", "Acme Retail"),
+        known("vlan", "acme-web"),
+    ]);
+    let knowledge = Knowledge {
+        gazetteers: &[&session],
+        past,
+        source: TextSource::Person,
+        ..Knowledge::default()
+    };
+    recognise(&PACKS, text, &knowledge)
+}
+
+#[test]
+fn a_part_or_a_misspelling_refers_to_the_known_name() {
+    for (text, wanted, how) in [
+        (
+            "is core-1 fine?",
+            "device ams1-core-01",
+            RecognitionMethod::Near,
+        ),
+        (
+            "is ams1-core-1 fine?",
+            "device ams1-core-01",
+            RecognitionMethod::Near,
+        ),
+        (
+            "is ams1-cor-02 fine?",
+            "device ams1-core-02",
+            RecognitionMethod::Near,
+        ),
+        (
+            "run test_totl.py",
+            "file_path tests/test_total.py",
+            RecognitionMethod::Near,
+        ),
+        (
+            "a test for build_rw?",
+            "symbol build_row",
+            RecognitionMethod::Near,
+        ),
+        (
+            "does acme know?",
+            "tenant Acme Retail",
+            RecognitionMethod::Near,
+        ),
+        (
+            "is ams1-core-03 there?",
+            "device ams1-core-03",
+            RecognitionMethod::Pattern,
+        ),
+    ] {
+        let found = said(text, &[]);
+        assert_eq!(words(&found.matches), [wanted], "{text}");
+        let hit = &found.matches[0];
+        assert_eq!(hit.how, how, "{text}");
+        assert!(
+            hit.confidence >= 0.7 && hit.confidence <= 1.0,
+            "{text} {}",
+            hit.confidence
+        );
+    }
+    // Two are as near: both are possible, and none is new.
+    let found = said("is core fine? and ams1-core?", &[]);
+    assert_eq!(words(&found.matches), [""; 0]);
+}
+
+#[test]
+fn everyday_words_need_evidence() {
+    for text in [
+        "My main worry is the total, did the test pass?",
+        "the `total` is red",
+        "NetBox is a fine program",
+    ] {
+        assert_eq!(words(&said(text, &[]).matches), [""; 0], "{text}");
+    }
+    assert_eq!(
+        words(&said("rebase it on main", &[]).matches),
+        ["branch main"]
+    );
+    assert_eq!(
+        words(&said("restart netbox", &[]).matches),
+        ["virtual_machine netbox"]
+    );
+    // Marked as code in two texts.
+    let first = said("the `total` is red", &[]);
+    assert_eq!(first.marked, ["total"]);
+    let past = [PastText::of(
+        TextSource::Person,
+        &first.matches,
+        &first.marked,
+    )];
+    assert_eq!(
+        words(&said("what calls `total`?", &past).matches),
+        ["symbol total"]
+    );
 }

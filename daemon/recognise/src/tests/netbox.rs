@@ -168,3 +168,16 @@ fn whose_and_what_runs() {
         ("the VM is up", &[]),
     ]);
 }
+
+#[test]
+fn power_feeds_in_text() {
+    check(&[
+        ("power feed FEED-A is down", &["power_feed FEED-A"]),
+        ("power feed A", &["power_feed A"]),
+        (
+            "Power feed PF-1 and power feed \"North 2\"",
+            &["power_feed PF-1", "power_feed North 2"],
+        ),
+        ("the power feed is down", &[]),
+    ]);
+}

@@ -166,6 +166,10 @@ fn mention(by: &str) -> TestCall {
         slug: None,
         parents: Vec::new(),
         nested: false,
+        score: 0,
+        weight: 0,
+        aliases: Vec::new(),
+        words: Vec::new(),
     };
     let talk = Action::Say {
         sender: 0,

@@ -90,6 +90,7 @@ fn mention() -> impl Strategy<Value = Mention> {
     let how = prop_oneof![
         2 => Just(MentionSource::Pattern),
         1 => Just(MentionSource::Known),
+        1 => Just(MentionSource::Near),
         1 => Just(MentionSource::Reference),
         1 => Just(MentionSource::Json),
     ];
@@ -118,6 +119,10 @@ fn mention() -> impl Strategy<Value = Mention> {
                 slug: slug.map(|slug| format!("slug-{slug}")),
                 parents,
                 nested,
+                score: 0,
+                weight: 0,
+                aliases: slug.iter().map(|slug| format!("alias-{slug}")).collect(),
+                words: Vec::new(),
             },
         )
 }
@@ -382,6 +387,8 @@ impl Action {
                     rules: Vec::new(),
                     known_at: 0,
                     mentions,
+                    possible: Vec::new(),
+                    marked: Vec::new(),
                     blobs: Vec::new(),
                 };
                 record_message(session, said, is_fenced, clock)

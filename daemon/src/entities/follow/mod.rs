@@ -24,8 +24,8 @@ use crate::events;
 use crate::events::entities::{Source, TextEntities};
 use crate::events::steps::StepAssigned;
 use crate::log::{Actor, Body, EventKind, EventScope, Log, LoggedEvent, Position, codec};
-use crate::operation::{Context, blocking};
-use crate::sessions;
+use crate::operation::{Caller, Context, blocking};
+use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 use crate::steps::{StepRecorded, Text};
 
@@ -40,6 +40,9 @@ const BYTES_MAX: u64 = 4 << 20;
 /// Time for which texts are collected and searched together in one event, unless a caller waits. A burst of
 /// steps is therefore not delayed by one event after each step.
 const TOGETHER: Duration = Duration::from_millis(10);
+/// Maximum time that a message waits for the entities of steps, and maximum number of events read to find them.
+const SETTLE_MAX: Duration = Duration::from_millis(50);
+const SETTLE_EVENTS_MAX: usize = 64;
 /// Delay before a retry after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
 
@@ -89,6 +92,51 @@ impl FollowProgress {
             .hint("Ask again, or leave `at_least` out for what is known by now.")),
         }
     }
+}
+
+/// Waits for the entities of the steps that a session recorded before, at most [`SETTLE_MAX`]: what a message refers
+/// to is often in the result before it. Without such steps it does not wait.
+pub async fn settled(
+    cx: &Arc<Context>,
+    selector: &SessionSelector,
+    caller: &Caller,
+) -> Result<(), Refusal> {
+    let Ok(module) = Entities::of(cx) else {
+        return Ok(());
+    };
+    let state = State::live(cx, None).await?;
+    let done = module.progress.position();
+    let tail = state.position();
+    if done >= tail {
+        return Ok(());
+    }
+    let Ok(session) = selector.find_own(&state, &caller.actor, cx.engine.clock().now()) else {
+        return Ok(());
+    };
+    let last_step = last_step(&state, &session, done)?;
+    drop(state);
+    if let Some(position) = last_step {
+        // A late follower only means that the message knows less.
+        let _ = module.progress.reaches(position, SETTLE_MAX).await;
+    }
+    Ok(())
+}
+
+/// Returns the position of the last step of a session that is not searched yet.
+fn last_step(
+    state: &State,
+    session: &str,
+    done: Position,
+) -> Result<Option<Position>, crate::store::Error> {
+    let log: Log<'_> = state.log();
+    let scope = EventScope::Session(session);
+    let mut last_step = None;
+    for (position, record) in log.stream(scope, done, state.position(), SETTLE_EVENTS_MAX)? {
+        if log.event(record, position)?.header.kind == EventKind::StepRecorded {
+            last_step = Some(position);
+        }
+    }
+    Ok(last_step)
 }
 
 /// Follows the log until the future is dropped.

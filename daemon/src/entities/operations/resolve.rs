@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use lore::protocol::entities::{ResolveEntityArgs, ResolveEntityReply, Resolved};
 
+use lored_recognise::TextSource;
+
 use super::{check_word, entity, name_of};
 use crate::engine::KeyClaim;
 use crate::entities::recognition::SessionContext;
@@ -136,7 +138,7 @@ impl ResolveRequest {
 
     /// Returns the kind that the form of a name implies.
     fn kind_by_form(&self, name: &str) -> Option<String> {
-        let matches = self.knowing.recognise(name, false).matches;
+        let matches = self.knowing.recognise(name, TextSource::Result).matches;
         matches.first().map(|hit| hit.kind.to_string())
     }
 

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use lored_recognise::canonical_key;
 use serde::{Deserialize, Serialize};
 
 use super::{EntityFold, SPACE, keys, lists, names, relations, versions};
@@ -10,6 +11,9 @@ use crate::events::entities::{EntityRef, EntityResolved, Mention, Source};
 use crate::log::{Position, RecordKey, codec};
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows};
+
+/// Maximum number of other names of an entity.
+const ALIASES_MAX: usize = 8;
 
 /// Entity as a session knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +26,9 @@ pub struct EntityRow {
     /// Name in URLs of that system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slug: Option<String>,
+    /// Other names: titles, numbers, earlier names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
     /// Number of messages, steps and tool executions that mention it.
     pub mentions: u64,
     /// State taken from the parent, if the row began in a fork as a copy of the parent's row.
@@ -243,6 +250,7 @@ impl EntityFold<'_> {
             name: name.to_owned(),
             id: None,
             slug: None,
+            aliases: Vec::new(),
             mentions: 0,
             shared: None,
             first: header.position.0,
@@ -273,7 +281,14 @@ impl EntityFold<'_> {
         self.rows.put(SPACE, &key, &codec::encode(row));
         lists::move_rank(self, entity, own.as_ref(), row);
         match own {
-            Some(_) => Ok(()),
+            Some(own) => {
+                let is_renamed = canonical_key(&entity.kind, &own.name)
+                    != canonical_key(&entity.kind, &row.name);
+                if is_renamed || own.slug != row.slug || own.aliases != row.aliases {
+                    names::begin(self, entity, row)?;
+                }
+                Ok(())
+            }
             None => {
                 lists::begin(self, entity)?;
                 names::begin(self, entity, row)
@@ -294,8 +309,13 @@ impl EntityFold<'_> {
         row.mentions += 1;
         row.last = header.position.0;
         row.last_at = header.happened_at();
-        // A reference is not a name.
-        if mention.how != crate::events::entities::MentionSource::Reference {
+        // A reference is not a name, and a misspelling is none either.
+        let is_name = !matches!(
+            mention.how,
+            crate::events::entities::MentionSource::Reference
+                | crate::events::entities::MentionSource::Near
+        );
+        if is_name {
             row.name.clone_from(&mention.name);
         }
         if mention.id.is_some() {
@@ -303,6 +323,11 @@ impl EntityFold<'_> {
         }
         if mention.slug.is_some() {
             row.slug.clone_from(&mention.slug);
+        }
+        for alias in &mention.aliases {
+            if row.aliases.len() < ALIASES_MAX && !row.aliases.contains(alias) {
+                row.aliases.push(alias.clone());
+            }
         }
         self.put(&entity, &touched)?;
         let header = &self.event.header;

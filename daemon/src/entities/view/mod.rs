@@ -11,8 +11,8 @@
 //! | `f` session | position (u64) of the last step in which entities were found |
 //! | `h` session 0 kind 0 key 0 position (u64) | earlier description of the entity, see [`versions`] |
 //! | `t` session 0 relation of an entity to another 0 position (u64) | repeated relation, see [`relations`] |
-//! | `l` session 0 position (u64) place (u32) | mentions of a text, for words that refer to them, see [`mod@recent`] |
-//! | `w` session 0 position (u64) kind 0 key | name at that position, a zero byte, slug |
+//! | `l` session 0 position (u64) place (u32) | mentions of a text or message, for words that refer to them, see [`mod@recent`] |
+//! | `w` session 0 position (u64) kind 0 key | name at that position and other names, a zero byte between them |
 //! | `n` project 0 position (u64) kind 0 key 0 session | as `w` |
 //!
 //! Reading fails if a row cannot be read or is damaged, or with the error of a visitor.
@@ -32,7 +32,7 @@ mod versions;
 pub use entity::{DataRow, EntityRow, MentionRow, get, mentions_of};
 pub use lists::{EntityEntry, count, kinds, ranked, walk};
 pub use names::{NameOwner, known_since, names};
-pub use recent::{NamedEntity, Recent, recent};
+pub use recent::{FoldedText, recent};
 pub use relations::{Related, related};
 pub use searched::searched;
 
@@ -88,7 +88,7 @@ pub fn apply(
             searched::note(folding.rows, session, &found.found)?;
             let mut place = 0;
             for TextEntities { source, mentions } in &found.found {
-                place = folding.mention(source, mentions, place)?;
+                place = folding.mention(source, mentions, place, FoldedText::default())?;
             }
             Ok(())
         }
@@ -103,20 +103,24 @@ pub fn apply_mentions(
     event: &LoggedEvent,
     source: &Source,
     mentions: &[Mention],
+    text: FoldedText<'_>,
 ) -> Result<(), Error> {
     let Some(session) = &event.header.session else {
         return Ok(());
     };
-    if mentions.is_empty() {
-        return Ok(());
-    }
     let mut folding = EntityFold::of(rows, event, session)?;
-    folding.mention(source, mentions, 0).map(|_| ())
+    folding.mention(source, mentions, 0, text).map(|_| ())
 }
 
 impl EntityFold<'_> {
     /// Folds the mentions of one text, numbered from `place` among the event's mentions; returns the next number.
-    fn mention(&mut self, source: &Source, mentions: &[Mention], place: u32) -> Result<u32, Error> {
+    fn mention(
+        &mut self,
+        source: &Source,
+        mentions: &[Mention],
+        place: u32,
+        text: FoldedText<'_>,
+    ) -> Result<u32, Error> {
         let first = place;
         let mut place = place;
         for mention in mentions {
@@ -136,7 +140,7 @@ impl EntityFold<'_> {
             }
         }
         self.mentioned_together(&together)?;
-        recent::note(self, mentions, first);
+        recent::note(self, mentions, first, text);
         Ok(place)
     }
 }

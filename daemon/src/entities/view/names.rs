@@ -52,16 +52,16 @@ pub fn known_since(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Position>, Err
     Ok(positions)
 }
 
-/// Adds the name of an entity that becomes known in this session.
+/// Adds the names of an entity that becomes known in this session, or that gets another name.
 pub(super) fn begin(
     folding: &mut EntityFold<'_>,
     entity: &EntityRef,
     row: &EntityRow,
 ) -> Result<(), Error> {
     let mut value = row.name.clone().into_bytes();
-    if let Some(slug) = &row.slug {
+    for other in row.slug.iter().chain(&row.aliases) {
         value.push(0);
-        value.extend(slug.as_bytes());
+        value.extend(other.as_bytes());
     }
     let project = sessions::get(folding.rows, folding.session)?.and_then(|row| row.project);
     let position = folding.event.position().0.to_be_bytes();
@@ -80,8 +80,8 @@ pub(super) fn begin(
     Ok(())
 }
 
-/// Visitor of names: receives kind, key, name and slug.
-pub type NameVisitor<'v> = &'v mut dyn FnMut(&str, &str, &str, Option<&str>) -> Result<(), Error>;
+/// Visitor of names: receives kind, key, name and other names.
+pub type NameVisitor<'v> = &'v mut dyn FnMut(&str, &str, &str, &[&str]) -> Result<(), Error>;
 
 /// Visits the names that became known after one position, up to another.
 pub fn names(
@@ -103,10 +103,10 @@ pub fn names(
         let entity_key = name_key.split('\0').next().unwrap_or_default();
         let name = std::str::from_utf8(value)
             .map_err(|_| Error::corrupt(SPACE.name(), key, "not a name"))?;
-        match name.split_once('\0') {
-            Some((name, slug)) => visit(kind, entity_key, name, Some(slug))?,
-            None => visit(kind, entity_key, name, None)?,
-        }
+        let mut names = name.split('\0');
+        let name = names.next().unwrap_or_default();
+        let others: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        visit(kind, entity_key, name, &others)?;
         Ok(ControlFlow::Continue(()))
     })
 }

@@ -1,25 +1,25 @@
-//! Recent mentions of a session: candidates for "that device", "it" and "the second one".
+//! Recent texts of a session with what they mention: what "that device", "it" and "the second one" may mean.
 //!
-//! Key: `l` session 0 position (u64) place (u32), for each text with mentions. Readers go back over the last
-//! texts; in a fork also over those of its parent before the fork.
+//! Key: `l` session 0 position (u64) place (u32), for each text with mentions and for each message. Readers go back
+//! over the last texts; in a fork also over those of its parent before the fork.
 
-use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use lored_recognise::{PastMention, PastText, TextSource};
 use serde::{Deserialize, Serialize};
 
 use super::{EntityFold, SPACE, keys};
-use crate::events::entities::{Mention, MentionSource};
+use crate::events::entities::{EntityRef, Mention, MentionSource};
 use crate::log::codec;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows};
 
-/// Maximum number of entities kept as recently mentioned.
-const RECENT_MAX: usize = 32;
-/// Maximum number of entities kept of a listing.
-const LISTED_MAX: usize = 64;
+/// Maximum number of entities kept of a text: its subjects before the parts of others.
+const KEPT_MAX: usize = 64;
 /// Maximum number of texts read back.
 const TEXTS_MAX: usize = 64;
+/// Maximum number of entities read back.
+const ENTITIES_MAX: usize = 600;
 
 /// Entity with its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,87 +32,175 @@ pub struct NamedEntity {
     pub name: String,
 }
 
-impl NamedEntity {
-    fn is(&self, other: &Self) -> bool {
-        self.kind == other.kind && self.key == other.key
+/// Who wrote a text, as stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Writer {
+    Person,
+    Agent,
+    #[default]
+    Result,
+}
+
+impl Writer {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+    fn is_result(&self) -> bool {
+        *self == Self::Result
     }
 }
 
-/// Recent mentions of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recent {
-    /// Entities, the last mentioned first, each once.
-    pub last: Vec<NamedEntity>,
-    /// Entities of the last text that named two or more of one kind, in text order.
-    pub listed: Vec<NamedEntity>,
+/// A text whose mentions are folded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FoldedText<'t> {
+    /// Who wrote it.
+    pub source: TextSource,
+    /// Everyday words that it marks as code.
+    pub marked: &'t [String],
+}
+
+/// An entity of a text.
+#[derive(Serialize, Deserialize)]
+struct MentionedRow {
+    kind: String,
+    key: String,
+    name: String,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    weight: u8,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    words: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    parents: Vec<EntityRef>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    nested: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    reference: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+const fn is_zero(number: &u8) -> bool {
+    *number == 0
 }
 
 /// Mentions of one text.
 #[derive(Default, Serialize, Deserialize)]
 struct TextRow {
-    /// Its last entities, the last mentioned first.
-    last: Vec<NamedEntity>,
-    /// Its first entities in order, if it names two or more of one kind.
+    #[serde(default, skip_serializing_if = "Writer::is_result")]
+    writer: Writer,
+    /// Its entities in text order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    listed: Vec<NamedEntity>,
+    mentions: Vec<MentionedRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    marked: Vec<String>,
+    /// In rows of earlier releases, instead of `mentions`: the last entities, the last mentioned first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    last: Vec<NamedEntity>,
 }
 
-/// Returns the recent mentions of a session; a fork continues those of its parent before the fork.
-pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Recent, Error> {
-    let mut found = Recent::default();
-    let mut texts = 0;
+/// Returns the recent texts of a session, the latest first; a fork continues those of its parent before the fork.
+pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<PastText>, Error> {
+    let mut found: Vec<PastText> = Vec::new();
+    let mut entities = 0;
     for line in lines {
         let low = keys::prefix(b'l', &line.session);
         let high = keys::end_of_line(line, &low);
         let visit: crate::store::RowVisitor<'_> = &mut |key, value| {
-            let is_full = found.last.len() >= RECENT_MAX && !found.listed.is_empty();
-            if texts == TEXTS_MAX || is_full {
+            if found.len() == TEXTS_MAX || entities >= ENTITIES_MAX {
                 return Ok(ControlFlow::Break(()));
             }
-            texts += 1;
             let row: TextRow = keys::decode(key, value)?;
-            for named in row.last {
-                if !found.last.iter().any(|known| known.is(&named)) {
-                    found.last.push(named);
-                }
-            }
-            if found.listed.is_empty() {
-                found.listed = row.listed;
-            }
+            let text = past(row);
+            entities += text.mentions.len();
+            found.push(text);
             Ok(ControlFlow::Continue(()))
         };
         rows.scan(SPACE, &low, &high, Direction::Backward, visit)?;
     }
-    found.last.truncate(RECENT_MAX);
     Ok(found)
 }
 
-/// Records the mentions of a text; `place` is the number of its first mention in the event.
-pub(super) fn note(folding: &mut EntityFold<'_>, mentions: &[Mention], place: u32) {
-    let mut row = TextRow::default();
-    for mention in mentions.iter().filter(|mention| !mention.nested) {
-        let named = NamedEntity {
-            kind: mention.kind.clone(),
-            key: mention.key.clone(),
-            name: mention.name.clone(),
-        };
-        if mention.how != MentionSource::Reference
-            && !row.listed.iter().any(|known| known.is(&named))
-        {
-            row.listed.push(named.clone());
-        }
-        row.last.retain(|known| !known.is(&named));
-        row.last.insert(0, named);
+fn past(row: TextRow) -> PastText {
+    let of = |named: NamedEntity| lored_recognise::Mention {
+        kind: named.kind.into(),
+        key: named.key,
+        name: named.name,
+    };
+    let earlier = row.last.into_iter().rev().map(|named| PastMention {
+        mention: of(named),
+        weight: 0,
+        words: Vec::new(),
+        parents: Vec::new(),
+        is_nested: false,
+        is_reference: false,
+    });
+    let mentions = row.mentions.into_iter().map(|one| PastMention {
+        mention: of(NamedEntity {
+            kind: one.kind,
+            key: one.key,
+            name: one.name,
+        }),
+        weight: one.weight,
+        words: one.words,
+        parents: one
+            .parents
+            .into_iter()
+            .map(|parent| (parent.kind, parent.key))
+            .collect(),
+        is_nested: one.nested,
+        is_reference: one.reference,
+    });
+    PastText {
+        source: match row.writer {
+            Writer::Person => TextSource::Person,
+            Writer::Agent => TextSource::Agent,
+            Writer::Result => TextSource::Result,
+        },
+        mentions: earlier.chain(mentions).collect(),
+        marked: row.marked,
     }
-    if row.last.is_empty() {
+}
+
+/// Records the mentions of a text; `place` is the number of its first mention in the event.
+pub(super) fn note(
+    folding: &mut EntityFold<'_>,
+    mentions: &[Mention],
+    place: u32,
+    text: FoldedText<'_>,
+) {
+    if mentions.is_empty() && text.marked.is_empty() && text.source == TextSource::Result {
         return;
     }
-    row.last.truncate(RECENT_MAX);
-    let mut kinds = HashSet::new();
-    if row.listed.iter().all(|named| kinds.insert(&named.kind)) {
-        row.listed.clear();
-    }
-    row.listed.truncate(LISTED_MAX);
+    let subjects = mentions.iter().filter(|mention| !mention.nested).count();
+    let mut nested_left = KEPT_MAX.saturating_sub(subjects);
+    let kept = mentions.iter().filter(|mention| {
+        if !mention.nested {
+            return true;
+        }
+        let is_kept = nested_left > 0;
+        nested_left = nested_left.saturating_sub(1);
+        is_kept
+    });
+    let row = TextRow {
+        writer: match text.source {
+            TextSource::Person => Writer::Person,
+            TextSource::Agent => Writer::Agent,
+            TextSource::Result => Writer::Result,
+        },
+        mentions: kept
+            .take(KEPT_MAX)
+            .map(|mention| MentionedRow {
+                kind: mention.kind.clone(),
+                key: mention.key.clone(),
+                name: mention.name.clone(),
+                weight: mention.weight,
+                words: mention.words.clone(),
+                parents: mention.parents.clone(),
+                nested: mention.nested,
+                reference: mention.how == MentionSource::Reference,
+            })
+            .collect(),
+        marked: text.marked.to_vec(),
+        last: Vec::new(),
+    };
     let mut key = keys::prefix(b'l', folding.session);
     key.extend(folding.event.position().0.to_be_bytes());
     key.extend(place.to_be_bytes());

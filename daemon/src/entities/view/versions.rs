@@ -23,6 +23,8 @@ struct Version {
     id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     slug: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     parent: Option<EntityRef>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,6 +37,7 @@ impl Version {
             name: row.name.clone(),
             id: row.id.clone(),
             slug: row.slug.clone(),
+            aliases: row.aliases.clone(),
             parent: row.parent.clone(),
             data: row.data.clone(),
         }
@@ -85,12 +88,14 @@ pub(super) fn as_of(
             name,
             id,
             slug,
+            aliases,
             parent,
             data,
         }) => EntityRow {
             name,
             id,
             slug,
+            aliases,
             parent,
             data,
             ..row

@@ -7,7 +7,7 @@ mod wire;
 
 use crate::operation::Operation;
 
-pub use wire::{mentioned, message};
+pub use wire::{mentioned, message, possible};
 
 /// The operations.
 pub const OPERATIONS: &[Operation] = &[

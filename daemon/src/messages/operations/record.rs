@@ -6,7 +6,9 @@ use lore::protocol::messages::{
     MessageType, RecordMessageArgs, RecordMessageReply, Sender, ToolUse as WireTool,
 };
 
-use super::{PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX, TOOL_BYTES_MAX, TOOLS_MAX, mentioned};
+use super::{
+    PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX, TOOL_BYTES_MAX, TOOLS_MAX, mentioned, possible,
+};
 use crate::checkpoints;
 use crate::engine::Outcome;
 use crate::entities::{self, Recognition, SessionContext};
@@ -15,7 +17,7 @@ use crate::events::messages::{MessageEvent, MessageMeta, MessageRecorded, ToolUs
 use crate::events::{self, Event, unexpected};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordMessage as Record;
-use crate::messages::quotations;
+use crate::messages::{quotations, text_source};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
@@ -42,6 +44,7 @@ impl Op for RecordMessage {
             return reply(&outcome, Vec::new());
         }
         let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
+        entities::follow::settled(&cx, &selector, &caller).await?;
         let state = State::live(&cx, None).await?;
         let (shared, acting) = (Arc::clone(&cx), caller.clone());
         let prepare = move || prepare(&shared, &state, &acting, selector, args);
@@ -126,11 +129,14 @@ fn prepare(
         .filter_map(|tool| tool.result.as_ref().map(|result| result.as_str()))
         .collect();
     let knowing = SessionContext::of(cx, state, &lines, selector.project.as_deref())?;
+    let source = text_source(args.sender.into());
     let Recognition {
         rules,
         mentions,
+        possible,
+        marked,
         warnings,
-    } = entities::recognised(&knowing, &searched, &results);
+    } = entities::recognised(&knowing, &searched, source, &results);
     let tokens = checkpoints::Checkpoints::of(cx)?.tokens.count(&new);
     let mut blobs = Vec::new();
     let kind = args.kind.unwrap_or(match args.sender {
@@ -157,6 +163,8 @@ fn prepare(
         rules,
         known_at: state.position().0,
         mentions,
+        possible,
+        marked,
         blobs: Vec::new(),
     };
     let event = MessageRecorded {
@@ -191,6 +199,7 @@ fn reply(outcome: &Outcome, warnings: Vec<String>) -> Result<RecordMessageReply,
         message: said.id.clone(),
         tokens: said.tokens.into(),
         entities: said.mentions.iter().map(mentioned).collect(),
+        possible: said.possible.iter().map(possible).collect(),
         quoted_bytes: (quoted > 0).then_some(quoted),
         position: event.position(),
         durable: outcome.durable,

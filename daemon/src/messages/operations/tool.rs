@@ -5,6 +5,8 @@ use std::sync::Arc;
 use lore::protocol::messages::{RecordToolArgs, RecordToolReply, ToolStatus};
 use serde_json::Value;
 
+use lored_recognise::TextSource;
+
 use super::record::check_tool;
 use super::{PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX};
 use crate::entities::{self, SessionContext};
@@ -96,7 +98,7 @@ fn prepare(
     };
     let results: Vec<&str> = args.result.iter().map(|body| body.as_str()).collect();
     let knowing = SessionContext::of(cx, state, &lines, selector.project.as_deref())?;
-    let recognition = entities::recognised(&knowing, "", &results);
+    let recognition = entities::recognised(&knowing, "", TextSource::Result, &results);
     let status = args.status.unwrap_or(match args.error {
         Some(_) => ToolStatus::Error,
         None => ToolStatus::Completed,

@@ -1,12 +1,12 @@
 //! Conversion of messages to protocol types.
 
 use lore::protocol::RawJson;
-use lore::protocol::messages::{self as wire, Mentioned, Message};
+use lore::protocol::messages::{self as wire, Mentioned, Message, PossibleEntity};
 
 use serde_json::Value;
 
 use crate::clock::format_time;
-use crate::entities::{Mention, MentionSource};
+use crate::entities::{Mention, MentionSource, PossibleMention};
 use crate::events::messages::{Kind, Sender, Status, ToolUse};
 use crate::messages::read::StoredMessage;
 use crate::steps::Text;
@@ -32,7 +32,7 @@ macro_rules! same {
 same!(Sender = Sender { User Assistant System Tool });
 same!(Kind = MessageType { Query Response ToolResult Error });
 same!(Status = ToolStatus { Starting Running Completed Error });
-same!(MentionSource = Recognised { Pattern Known Reference Json });
+same!(MentionSource = Recognised { Pattern Known Near Reference Json });
 
 /// Converts a mention.
 #[must_use]
@@ -42,6 +42,18 @@ pub fn mentioned(mention: &Mention) -> Mentioned {
         name: mention.name.clone(),
         key: mention.key.clone(),
         how: mention.how.into(),
+        score: (mention.score > 0).then(|| f64::from(mention.score) / 100.0),
+    }
+}
+
+/// Converts an entity that a message may refer to.
+#[must_use]
+pub fn possible(possible: &PossibleMention) -> PossibleEntity {
+    PossibleEntity {
+        kind: possible.kind.clone(),
+        name: possible.name.clone(),
+        key: possible.key.clone(),
+        score: f64::from(possible.score) / 100.0,
     }
 }
 
@@ -72,6 +84,7 @@ pub fn message(
         tools: body.tools.into_iter().map(tool).collect::<Result<_, _>>()?,
         tokens: said.tokens.into(),
         entities: said.mentions.iter().map(mentioned).collect(),
+        possible: said.possible.iter().map(possible).collect(),
         pack: body.pack,
         at: format_time(header.happened_at()),
         agent: header.author().to_owned(),

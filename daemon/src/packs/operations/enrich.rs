@@ -39,8 +39,9 @@ impl EnrichMessage {
         caller: &Caller,
         args: &EnrichMessageArgs,
     ) -> Result<EnrichMessageReply, Refusal> {
-        let state = State::live(cx, args.at_least).await?;
         let selector = SessionSelector::of(caller, args.session.as_ref());
+        crate::entities::follow::settled(cx, &selector, caller).await?;
+        let state = State::live(cx, args.at_least).await?;
         let now = cx.engine.clock().now();
         let found = selector.find(&state, &caller.actor, now, &Wanted::Anything);
         let (session, state) = match found {

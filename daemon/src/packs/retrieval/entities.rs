@@ -204,6 +204,7 @@ mod tests {
             name: "switch-nyc-01".to_owned(),
             id: None,
             slug: None,
+            aliases: Vec::new(),
             mentions: 1,
             shared: None,
             first: 1,

@@ -13,8 +13,10 @@ use lore::protocol::names::{Part, WhyLeftOut};
 
 use super::assembly::{Omission, PackInputs, Source};
 use super::view::working::{self, WorkingSet};
+use lored_recognise::TextSource;
+
 use crate::clock::Micros;
-use crate::entities::{EntityRef, SessionContext, recognised};
+use crate::entities::{EntityRef, Mention, PossibleMention, SessionContext, recognised};
 use crate::error::Refusal;
 use crate::events::packs::{Item, PackPurpose};
 use crate::log::Position;
@@ -151,10 +153,12 @@ impl SessionSnapshot<'_> {
     fn named(&self, text: &str) -> Result<Vec<EntityRef>, Refusal> {
         let project = self.project()?;
         let knowing = SessionContext::of(self.cx, self.state, &self.lines, project.as_deref())?;
-        let recognition = recognised(&knowing, text, &[]);
+        let recognition = recognised(&knowing, text, TextSource::Person, &[]);
         let mut named = Vec::new();
-        for mention in &recognition.mentions {
-            let entity = mention.entity();
+        let mentioned = recognition.mentions.iter().map(Mention::entity);
+        // What the text may refer to is evidence, too.
+        let possible = recognition.possible.iter().map(PossibleMention::entity);
+        for entity in mentioned.chain(possible) {
             if !named.contains(&entity) {
                 named.push(entity);
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use lore::protocol::SessionId;
 
 use super::hex;
-use super::kinds::{EntityRef, Mention, Payload};
+use super::kinds::{EntityRef, Mention, Payload, PossibleMention};
 use super::read::sanitized;
 use crate::canonical::Canonical;
 use crate::checkpoints::CheckpointKey;
@@ -77,6 +77,25 @@ impl Checker {
         Ok(())
     }
 
+    pub(super) fn possible(
+        &self,
+        possible: &[PossibleMention],
+        marked: &[String],
+    ) -> Result<(), String> {
+        if possible.len() > FEW_MAX {
+            let count = possible.len();
+            return Err(format!(
+                "`possible` has {count} items; at most {FEW_MAX} are kept"
+            ));
+        }
+        for one in possible {
+            word("kind", &one.kind)?;
+            name("key", &one.key)?;
+            name("name", &one.name)?;
+        }
+        few("marked", marked)
+    }
+
     pub(super) fn mentions(&mut self, mentions: &[Mention]) -> Result<(), String> {
         self.mentions += mentions.len();
         if self.mentions > MENTIONS_MAX {
@@ -91,6 +110,8 @@ impl Checker {
             name("name", &mention.name)?;
             optional("id", mention.id.as_deref())?;
             optional("slug", mention.slug.as_deref())?;
+            few("aliases", &mention.aliases)?;
+            few("words", &mention.words)?;
             self.mentions += mention.parents.len();
             references("parents", &mention.parents)?;
             if mention.span.is_some_and(|(start, end)| start > end) {
@@ -99,6 +120,20 @@ impl Checker {
         }
         Ok(())
     }
+}
+
+/// Maximum number of short texts in a list of a mention.
+const FEW_MAX: usize = 64;
+
+/// Checks a short list of short texts.
+fn few(field: &str, texts: &[String]) -> Result<(), String> {
+    if texts.len() > FEW_MAX {
+        return Err(format!(
+            "`{field}` has {} items; at most {FEW_MAX} are kept",
+            texts.len()
+        ));
+    }
+    texts.iter().try_for_each(|text| name(field, text))
 }
 
 /// Checks an id against the common alphabet of ids.

@@ -349,5 +349,36 @@ object! {
         /// Whether it is only in the data of another entity.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         nested: bool,
+        /// How well the text names it, in hundredths, if only a part or a misspelling of its name is there.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        score: u8,
+        /// How prominent the text makes it, in hundredths.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        weight: u8,
+        /// Other names of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        aliases: Vec<String>,
+        /// Words that the text says of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        words: Vec<String>,
     }
+}
+
+object! {
+    /// An entity that a message may refer to.
+    PossibleMention = entities::PossibleMention {
+        /// Its kind.
+        kind: String,
+        /// Its canonical name.
+        key: String,
+        /// Its name.
+        name: String,
+        /// How prominent it is, in hundredths.
+        score: u8,
+    }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+const fn is_zero(number: &u8) -> bool {
+    *number == 0
 }

@@ -2,7 +2,7 @@
 
 use lore::protocol::RawObject;
 
-use super::entity::Mention;
+use super::entity::{Mention, PossibleMention};
 use super::mirror::{Mirror, object};
 use super::session::texts;
 use super::{LinePayload, Parts, SessionImportBuilder};
@@ -51,6 +51,12 @@ object! {
         /// Mentioned entities, each once, in order; absent: none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         mentions: Vec<Mention>,
+        /// Entities that the message may refer to; absent: none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        possible: Vec<PossibleMention>,
+        /// Everyday words that the message marks as code; absent: none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        marked: Vec<String>,
     }
 }
 
@@ -96,6 +102,8 @@ impl Message {
             tokens: Some(meta.tokens),
             rules: hex::digits(&meta.rules),
             mentions: meta.mentions.mirror(),
+            possible: meta.possible.mirror(),
+            marked: meta.marked,
         })
     }
 }
@@ -120,6 +128,7 @@ impl LinePayload for Message {
         }
         rules(&self.rules)?;
         earlier.mentions(&self.mentions)?;
+        earlier.possible(&self.possible, &self.marked)?;
         if earlier.messages.insert(self.message.clone()) {
             return Ok(());
         }
@@ -152,6 +161,8 @@ impl LinePayload for Message {
             rules: hex::bytes(&self.rules).unwrap_or_default(),
             known_at: 0,
             mentions: self.mentions.mirror(),
+            possible: self.possible.mirror(),
+            marked: self.marked,
             blobs,
         };
         let recorded = MessageRecorded {

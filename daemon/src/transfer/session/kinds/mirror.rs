@@ -65,6 +65,7 @@ macro_rules! shared {
 shared! {
     String,
     bool,
+    u8,
     u32,
     u64,
     (u32, u32),

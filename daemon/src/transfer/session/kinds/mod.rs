@@ -24,7 +24,7 @@ use crate::error::Refusal;
 use crate::log::EventKind;
 
 pub use checkpoint::{Checkpoint, Mark};
-pub use entity::{Entity, EntityRef, Found, Mention, Related, Resolved};
+pub use entity::{Entity, EntityRef, Found, Mention, PossibleMention, Related, Resolved};
 pub use message::{Message, Tool};
 pub use mirror::Mirror;
 pub use pack::{Pruned, Unpruned};

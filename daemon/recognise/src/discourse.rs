@@ -1,0 +1,476 @@
+//! What a conversation has mentioned so far, with the prominence of each entity.
+
+use super::everyday::stem;
+use super::packs::PackSet;
+use super::past::{PastText, TextSource};
+use super::{Knowledge, Mention};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What remains of an entity's prominence after each turn.
+const DECAY: f32 = 0.72;
+/// Gain of each repeated mention, and its limit.
+const REPEAT: f32 = 0.02;
+const REPEAT_MAX: f32 = 0.06;
+/// Gain of what the last message meant, if the answer names it or names nothing.
+const FOCUS: f32 = 0.25;
+/// What remains of entities that the last answer leaves out.
+const LEFT_OUT: f32 = 0.85;
+/// Prominence of the first entity that an answer introduces, and of each other one.
+const FIRST_NEW: f32 = 0.9;
+const NEW: f32 = 0.8;
+const NEW_ASIDE: f32 = 0.08;
+/// Prominence of the reference of a person.
+const SAID: f32 = 0.85;
+/// Weight, in hundredths, of a mention without a computed one: texts recorded by earlier releases.
+const WEIGHT_UNKNOWN: u8 = 70;
+/// Limit on the words that are remembered for an entity.
+const WORDS_MAX: usize = 40;
+
+/// Kinds of people.
+const PEOPLE: [&str; 12] = [
+    "person",
+    "contact",
+    "user",
+    "author",
+    "agent",
+    "employee",
+    "engineer",
+    "reviewer",
+    "owner",
+    "member",
+    "developer",
+    "buyer",
+];
+/// Kinds that are details of other things.
+const DETAILS: [&str; 9] = [
+    "error_code",
+    "exception",
+    "error",
+    "url",
+    "email",
+    "environment_variable",
+    "device_role",
+    "manufacturer",
+    "device_type",
+];
+/// Kinds whose names are nouns for other things.
+const ROLES: [&str; 2] = ["device_role", "role"];
+/// Kinds of organisations.
+const ORGANISATIONS: [&str; 6] = [
+    "tenant",
+    "tenant_group",
+    "customer",
+    "company",
+    "team",
+    "organisation",
+];
+/// Kinds of places and of things that contain others.
+const PLACES: [&str; 5] = ["site", "rack", "location", "region", "office"];
+const CONTAINERS: [&str; 11] = [
+    "list",
+    "issue",
+    "ticket",
+    "pull_request",
+    "file_path",
+    "cluster",
+    "prefix",
+    "vlan",
+    "branch",
+    "repository",
+    "virtual_machine",
+];
+
+/// An entity that may be meant.
+#[derive(Clone, Debug)]
+pub(super) struct Referent {
+    pub(super) mention: Mention,
+    /// What the texts say of it, lower-cased.
+    pub(super) words: Vec<String>,
+    /// The parts of its name, lower-cased.
+    pub(super) parts: Vec<String>,
+    pub(super) parents: Vec<(String, String)>,
+    /// Prominence before gains.
+    best: f32,
+    mentions: u8,
+    /// Turns since it was mentioned last as a subject of a text.
+    pub(super) turn: usize,
+    /// Rank of its last mention; greater is later.
+    pub(super) order: usize,
+    /// Position among the entities of the last answer, if it is there.
+    pub(super) in_answer: Option<usize>,
+    /// Whether the last answer introduced it.
+    pub(super) is_newcomer: bool,
+    /// Whether the last message of a person meant it.
+    pub(super) is_focus: bool,
+    /// Whether this message has named it already.
+    pub(super) is_here: bool,
+    pub(super) is_nested: bool,
+    /// Whether an answer says that there is no such thing.
+    pub(super) is_absent: bool,
+}
+
+impl Referent {
+    /// Returns whether a pronoun may stand for it: no person and no detail, such as an error.
+    pub(super) fn is_thing(&self) -> bool {
+        !self.is_person() && !DETAILS.contains(&&*self.mention.kind)
+    }
+
+    pub(super) fn is_person(&self) -> bool {
+        PEOPLE.contains(&&*self.mention.kind)
+    }
+
+    pub(super) fn is_organisation(&self) -> bool {
+        ORGANISATIONS.contains(&&*self.mention.kind)
+    }
+
+    pub(super) fn is_place(&self) -> bool {
+        PLACES.contains(&&*self.mention.kind)
+    }
+
+    pub(super) fn is_container(&self) -> bool {
+        self.is_place() || CONTAINERS.contains(&&*self.mention.kind)
+    }
+
+    /// Returns whether a word describes the entity: a part of its name, or what a text says of it.
+    pub(super) fn is_described(&self, word: &str) -> bool {
+        let wanted = stem(word);
+        let is_same = |own: &String| own == word || (wanted.len() >= 3 && stem(own) == wanted);
+        self.parts.iter().any(is_same)
+            || self.words.iter().any(is_same)
+            || self.parts.iter().any(|part| is_short_for(part, word))
+    }
+}
+
+/// Returns whether a part of a name stands for a noun: "enc" for encoder, "db" for database, "fw" for firewall.
+pub(super) fn is_short_for(part: &str, noun: &str) -> bool {
+    if part.len() < 2 || part.len() > 5 || noun.len() < part.len() + 2 || noun.len() < 5 {
+        return false;
+    }
+    if part.len() >= 3 && noun.starts_with(part) {
+        return true;
+    }
+    let mut letters = noun.chars();
+    let mut own = part.chars();
+    if letters.next() != own.next() {
+        return false;
+    }
+    // The consonants of the noun, in order.
+    let is_consonant = |c: char| c.is_ascii_lowercase() && !"aeiou".contains(c);
+    own.all(|c| is_consonant(c) && letters.any(|letter| letter == c))
+}
+
+/// Entities that one text lists.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) source: TextSource,
+    pub(super) turn: usize,
+    /// Indices of referents, in the order of the text.
+    pub(super) members: Vec<usize>,
+}
+
+/// The entities of a conversation before a message.
+pub(super) struct Discourse<'a> {
+    pub(super) packs: &'a PackSet,
+    pub(super) referents: Vec<Referent>,
+    places: HashMap<(Arc<str>, String), usize>,
+    /// All lists of one kind, the latest first.
+    pub(super) groups: Vec<Group>,
+    /// Entities of the last answer, in order.
+    pub(super) answer: Vec<usize>,
+    orders: usize,
+}
+
+impl<'a> Discourse<'a> {
+    pub(super) fn of(packs: &'a PackSet, knowledge: &Knowledge<'_>) -> Self {
+        let mut discourse = Self {
+            packs,
+            referents: Vec::new(),
+            places: HashMap::new(),
+            groups: Vec::new(),
+            answer: Vec::new(),
+            orders: 0,
+        };
+        let past = knowledge.past;
+        let turns: Vec<usize> = past
+            .iter()
+            .scan(0, |turn, text| {
+                let of_text = *turn;
+                *turn += usize::from(text.source == TextSource::Person);
+                Some(of_text)
+            })
+            .collect();
+        let is = |source| move |text: &PastText| text.source == source;
+        let last_said = past.iter().position(is(TextSource::Person));
+        let last_answer = past
+            .iter()
+            .position(is(TextSource::Agent))
+            .filter(|at| last_said.is_none_or(|said| *at < said));
+        for (at, (text, turn)) in past.iter().zip(turns).enumerate().rev() {
+            discourse.read(text, turn, Some(at) == last_answer, Some(at) == last_said);
+        }
+        discourse.groups.reverse();
+        discourse
+    }
+
+    fn read(&mut self, text: &PastText, turn: usize, is_answer: bool, is_said: bool) {
+        let decay = (0..turn.min(40)).fold(1.0, |left, _| left * DECAY);
+        let mut listed: Vec<usize> = Vec::new();
+        let mut newcomers = 0;
+        for past in &text.mentions {
+            let weight = if past.weight == 0 {
+                WEIGHT_UNKNOWN
+            } else {
+                past.weight
+            };
+            let mut weight = f32::from(weight) / 100.0;
+            let known = self.places.len();
+            let at = self.place(&past.mention);
+            let is_new = self.places.len() > known;
+            if text.source == TextSource::Agent && is_new {
+                weight = match (weight < 0.65, newcomers) {
+                    (true, _) => weight + NEW_ASIDE,
+                    (false, 0) => weight.max(FIRST_NEW),
+                    (false, _) => weight.max(NEW),
+                };
+                newcomers += 1;
+            }
+            if text.source == TextSource::Person {
+                weight = SAID;
+            }
+            self.orders += 1;
+            let order = self.orders;
+            let Some(referent) = self.referents.get_mut(at) else {
+                continue;
+            };
+            if text.source == TextSource::Agent {
+                referent.is_absent = past.weight == super::roles::ABSENT;
+            }
+            referent.best = referent.best.max(weight * decay);
+            referent.mentions = referent.mentions.saturating_add(1);
+            for word in &past.words {
+                referent.words.retain(|known| known != word);
+                referent.words.push(word.clone());
+            }
+            let surplus = referent.words.len().saturating_sub(WORDS_MAX);
+            referent.words.drain(..surplus);
+            for parent in &past.parents {
+                if !referent.parents.contains(parent) {
+                    referent.parents.push(parent.clone());
+                }
+            }
+            referent.is_nested &= past.is_nested;
+            if !past.is_nested {
+                (referent.turn, referent.order) = (turn, order);
+            }
+            referent.is_focus |= is_said;
+            if is_answer {
+                referent.in_answer = Some(self.answer.len());
+                referent.is_newcomer = is_new;
+                self.answer.push(at);
+            }
+            if !past.is_nested && !referent.is_absent && !listed.contains(&at) {
+                listed.push(at);
+            }
+        }
+        self.groups_of(&listed, text.source, turn);
+    }
+
+    /// Adds the lists of one kind among the entities of a text, the largest last, people first: readers see them
+    /// in reverse.
+    fn groups_of(&mut self, listed: &[usize], source: TextSource, turn: usize) {
+        let kind = |at: &usize| self.referents.get(*at).map(|one| one.mention.kind.clone());
+        let mut by_kind: Vec<(Option<Arc<str>>, Vec<usize>)> = Vec::new();
+        for at in listed {
+            let of = kind(at);
+            match by_kind.iter_mut().find(|(known, _)| *known == of) {
+                Some((_, members)) => members.push(*at),
+                None => by_kind.push((of, vec![*at])),
+            }
+        }
+        let is_people = |members: &[usize]| {
+            let first = members.first().and_then(|at| self.referents.get(*at));
+            first.is_some_and(Referent::is_person)
+        };
+        let mut groups: Vec<Vec<usize>> = by_kind
+            .into_iter()
+            .map(|(_, members)| members)
+            .filter(|members| members.len() > 1)
+            .collect();
+        groups.reverse();
+        groups.sort_by_key(|members| (!is_people(members), members.len()));
+        self.groups.extend(groups.into_iter().map(|members| Group {
+            source,
+            turn,
+            members,
+        }));
+    }
+
+    /// Returns the index of an entity; a new one is added.
+    pub(super) fn place(&mut self, mention: &Mention) -> usize {
+        let key = (Arc::clone(&mention.kind), mention.key.clone());
+        if let Some(at) = self.places.get(&key) {
+            if let Some(known) = self.referents.get_mut(*at)
+                && known.mention.name != mention.name
+                && mention.name.len() >= known.mention.name.len()
+            {
+                known.mention.name.clone_from(&mention.name);
+            }
+            return *at;
+        }
+        let at = self.referents.len();
+        self.places.insert(key, at);
+        let parts = parts(&mention.name);
+        self.referents.push(Referent {
+            mention: mention.clone(),
+            words: Vec::new(),
+            parts,
+            parents: Vec::new(),
+            best: 0.0,
+            mentions: 0,
+            turn: usize::MAX,
+            order: 0,
+            in_answer: None,
+            is_newcomer: false,
+            is_focus: false,
+            is_here: false,
+            is_nested: true,
+            is_absent: false,
+        });
+        at
+    }
+
+    /// Notes that this message means an entity.
+    pub(super) fn mention_here(&mut self, mention: &Mention, weight: f32) -> usize {
+        let at = self.place(mention);
+        self.orders += 1;
+        if let Some(referent) = self.referents.get_mut(at) {
+            referent.is_here = true;
+            referent.is_nested = false;
+            referent.best = referent.best.max(weight);
+            (referent.turn, referent.order) = (0, self.orders);
+        }
+        at
+    }
+
+    /// Returns the prominence of an entity.
+    pub(super) fn salience(&self, referent: &Referent) -> f32 {
+        if referent.is_here {
+            return 1.1 + referent.best;
+        }
+        let repeats = f32::from(referent.mentions.saturating_sub(1));
+        let mut salience = referent.best + (repeats * REPEAT).min(REPEAT_MAX);
+        if !self.answer.is_empty() && referent.in_answer.is_none() {
+            salience *= LEFT_OUT;
+        } else if referent.is_focus {
+            salience += FOCUS;
+        }
+        salience
+    }
+
+    /// Returns the entities that a test accepts, the most prominent first.
+    pub(super) fn ranked(&self, is_wanted: &dyn Fn(&Referent) -> bool) -> Vec<(usize, f32)> {
+        let mut found: Vec<(usize, f32)> = self
+            .referents
+            .iter()
+            .enumerate()
+            .filter(|(_, referent)| is_wanted(referent))
+            .map(|(at, referent)| (at, self.salience(referent)))
+            .collect();
+        let order = |at: usize| self.referents.get(at).map_or(0, |referent| referent.order);
+        found.sort_by(|(a, of_a), (b, of_b)| of_b.total_cmp(of_a).then(order(*b).cmp(&order(*a))));
+        found
+    }
+
+    /// Returns how well a noun fits an entity: 2 if its role is confirmed, 1 if only its kind fits.
+    pub(super) fn fits(&self, referent: &Referent, noun: &str) -> u8 {
+        let kind = &*referent.mention.kind;
+        let single = singular(noun);
+        if single.contains(' ')
+            && single
+                .split(' ')
+                .all(|part| referent.words.iter().any(|word| word == part))
+        {
+            return 2;
+        }
+        if let Some(word) = self.packs.kind_words.get(noun) {
+            let is_kind = self
+                .packs
+                .kinds
+                .get(word.kind)
+                .is_some_and(|of| &*of.name == kind);
+            if is_kind && word.parts.is_empty() {
+                // A test is a function that people call a test.
+                let is_test =
+                    kind == "symbol" && referent.parts.first().is_some_and(|part| part == "test");
+                return if is_test { 1 } else { 2 };
+            }
+            if is_kind {
+                let has_part = |part: &String| {
+                    let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
+                    word.parts.iter().any(|wanted| wanted == stem)
+                };
+                let is_confirmed = referent.parts.iter().any(has_part)
+                    || referent.words.iter().any(|word| *word == single);
+                return if is_confirmed { 2 } else { 0 };
+            }
+        }
+        let words = kind.replace('_', " ");
+        if words == single {
+            return 2;
+        }
+        let is_said = referent.words.iter().any(|word| *word == single);
+        let is_short = referent
+            .parts
+            .iter()
+            .any(|part| is_short_for(part, &single));
+        let is_part = referent.parts.iter().any(|part| *part == single);
+        match (is_said, is_short || is_part) {
+            (true, _) => 1,
+            (false, true) => 1,
+            (false, false) => 0,
+        }
+    }
+
+    /// Returns whether a noun names a kind, or a type of this conversation.
+    pub(super) fn is_kind_noun(&self, noun: &str) -> bool {
+        let single = singular(noun);
+        self.packs.kind_words.contains_key(noun)
+            || self.referents.iter().any(|referent| {
+                referent.mention.kind.replace('_', " ") == single
+                    || (ROLES.contains(&&*referent.mention.kind)
+                        && referent.mention.name.to_lowercase() == single)
+            })
+    }
+}
+
+/// Returns the lower-cased parts of a name; runs of letters and digits are parts, too.
+fn parts(name: &str) -> Vec<String> {
+    let mut parts: Vec<String> = super::partial::runs(name)
+        .into_iter()
+        .map(|run| run.text)
+        .collect();
+    for word in name.split(|c: char| !c.is_alphanumeric()) {
+        let word = word.to_lowercase();
+        if !word.is_empty() && !parts.contains(&word) {
+            parts.push(word);
+        }
+    }
+    parts
+}
+
+/// Returns the singular of an English noun.
+pub(super) fn singular(noun: &str) -> String {
+    if let Some(stem) = noun.strip_suffix("ies") {
+        return format!("{stem}y");
+    }
+    for ending in ["sses", "xes", "ches", "shes"] {
+        if noun.ends_with(ending) {
+            return noun.strip_suffix("es").unwrap_or(noun).to_owned();
+        }
+    }
+    match noun.strip_suffix('s') {
+        Some(stem) if !stem.ends_with('s') && stem.len() > 1 => stem.to_owned(),
+        _ => noun.to_owned(),
+    }
+}

@@ -1,0 +1,239 @@
+//! Nouns with an article: "that switch", "the failing test", "the encoder".
+
+use super::sets::{is_function, is_plural};
+use super::{Outcome, Phrase, Resolver, THRESHOLD};
+use crate::discourse::Referent;
+use crate::everyday::is_everyday;
+
+/// Gain of the only one of its kind in the last answer.
+const ONLY: f32 = 0.3;
+/// Least lead of the most prominent entity over the next one.
+const MARGIN: f32 = 0.08;
+/// Turns after which a kind noun does not reach back, unless only one entity fits.
+const TURNS_MAX: usize = 8;
+/// Turns that a noun of no kind reaches back.
+const OTHER_TURNS_MAX: usize = 12;
+
+impl Resolver<'_> {
+    pub(super) fn noun(&self, at: usize) -> Phrase {
+        let is_near = matches!(self.word(at), "that" | "this" | "these" | "those" | "said");
+        let is_article =
+            is_near || matches!(self.word(at), "the" | "their" | "his" | "her" | "same");
+        if !is_article || !self.words.joins(at) {
+            return None;
+        }
+        let skipped = 1 + usize::from(matches!(self.word(at + 1), "same" | "very"));
+        if let Some((modifiers, noun, count)) = self.kind_phrase(at + skipped) {
+            let end = at + skipped + count;
+            // "the device sw-1" names it; "that is", "the switch-over" are no such phrase.
+            if self.words.is_name(end) && self.words.joins(end - 1) {
+                return None;
+            }
+            let outcome = self.of_kind(&modifiers, &noun, is_near);
+            if !matches!(outcome, Outcome::Open) {
+                return Some((skipped + count, outcome));
+            }
+            if modifiers.is_empty() {
+                return Some((skipped + count, Outcome::Open));
+            }
+        }
+        self.other_noun(at, skipped)
+    }
+
+    /// Resolves a noun of a kind.
+    fn of_kind(&self, modifiers: &[String], noun: &str, is_near: bool) -> Outcome {
+        if is_plural(noun)
+            && self
+                .discourse
+                .packs
+                .kind_words
+                .get(noun)
+                .is_none_or(|word| word.plural)
+        {
+            return self.plural(modifiers, noun);
+        }
+        let fit = |one: &Referent| {
+            if one.is_absent {
+                0
+            } else {
+                self.discourse.fits(one, noun)
+            }
+        };
+        let best_fit = self.discourse.referents.iter().map(fit).max().unwrap_or(0);
+        if best_fit == 0 {
+            return Outcome::Open;
+        }
+        let described = |one: &Referent| modifiers.iter().all(|word| self.describes(one, word));
+        let with_modifiers = self
+            .discourse
+            .ranked(&|one| fit(one) == best_fit && described(one));
+        let is_described = !with_modifiers.is_empty();
+        let mut ranked = if is_described {
+            with_modifiers
+        } else {
+            self.discourse.ranked(&|one| fit(one) == best_fit)
+        };
+        // Unknown modifiers weaken the phrase: it may mean something that was never mentioned.
+        if !is_described {
+            ranked.retain(|(at, _)| self.referent(*at).is_some_and(|one| one.turn <= 1));
+            return Outcome::best_of(&ranked);
+        }
+        if !modifiers.is_empty()
+            && let [(only, _)] = ranked.as_slice()
+        {
+            return Outcome::one(*only, 0.9);
+        }
+        let is_here = |at: usize| self.referent(at).is_some_and(|one| one.is_here);
+        let here: Vec<usize> = ranked
+            .iter()
+            .map(|(at, _)| *at)
+            .filter(|at| is_here(*at))
+            .collect();
+        if let [only] = here.as_slice() {
+            return Outcome::one(*only, 0.9);
+        }
+        let in_answer = |at: usize| self.referent(at).is_some_and(|one| one.in_answer.is_some());
+        let answered: Vec<usize> = ranked
+            .iter()
+            .map(|(at, _)| *at)
+            .filter(|at| in_answer(*at))
+            .collect();
+        if let [only] = answered.as_slice() {
+            return Outcome::one(*only, 0.95);
+        }
+        if answered.is_empty()
+            && let Some(related) = self.related(&ranked)
+        {
+            return Outcome::one(related, 0.8);
+        }
+        if is_near {
+            ranked.retain(|(at, _)| self.referent(*at).is_some_and(|one| one.turn <= 3));
+        }
+        if let [(only, _)] = ranked.as_slice() {
+            return Outcome::one(*only, 0.85);
+        }
+        for (at, salience) in &mut ranked {
+            *salience += if answered == [*at] { ONLY } else { 0.0 };
+        }
+        match ranked.as_slice() {
+            [(first, best), (_, next), ..]
+                if best - next >= MARGIN
+                    && *best >= THRESHOLD
+                    && self
+                        .referent(*first)
+                        .is_some_and(|one| one.turn <= TURNS_MAX) =>
+            {
+                Outcome::one(*first, 0.75)
+            }
+            all => Outcome::best_of(all),
+        }
+    }
+
+    /// "Chen's paper": a thing of a kind that a person or another name describes.
+    pub(super) fn possessed(&self, at: usize) -> Phrase {
+        if self.word(at + 1) != "s" || self.word(at).len() < 3 {
+            return None;
+        }
+        let owner = self.word(at);
+        let (modifiers, noun, count) = self.kind_phrase(at + 2)?;
+        let ranked = self.discourse.ranked(&|one| {
+            self.discourse.fits(one, &noun) > 0
+                && (one.is_described(owner) || self.describes(one, owner))
+                && modifiers.iter().all(|word| self.describes(one, word))
+        });
+        match ranked.as_slice() {
+            [] => None,
+            [(only, _)] => Some((2 + count, Outcome::one(*only, 0.8))),
+            all => Some((2 + count, Outcome::best_of(all))),
+        }
+    }
+
+    /// "the firewalls": the newest list of the kind.
+    fn plural(&self, modifiers: &[String], noun: &str) -> Outcome {
+        for group in self.discourse.groups.iter().filter(|group| group.turn <= 2) {
+            let fits = |at: &usize| {
+                self.referent(*at).is_some_and(|one| {
+                    self.discourse.fits(one, noun) > 0
+                        && modifiers.iter().all(|word| self.describes(one, word))
+                })
+            };
+            let members: Vec<usize> = group.members.iter().copied().filter(fits).collect();
+            if members.len() > 1 {
+                return Outcome::Meant(members, 0.75);
+            }
+        }
+        Outcome::Open
+    }
+
+    /// Returns the only candidate that the focus belongs to, or that belongs to the focus.
+    fn related(&self, ranked: &[(usize, f32)]) -> Option<usize> {
+        let focus: Vec<&Referent> = self
+            .discourse
+            .referents
+            .iter()
+            .filter(|one| one.is_focus || one.in_answer == Some(0) || one.is_here)
+            .collect();
+        let belongs = |child: &Referent, parent: &Referent| {
+            let is = |(kind, key): &(String, String)| {
+                *kind == *parent.mention.kind && *key == parent.mention.key
+            };
+            child.parents.iter().any(is)
+        };
+        let mut found = ranked.iter().map(|(at, _)| *at).filter(|at| {
+            self.referent(*at).is_some_and(|one| {
+                focus
+                    .iter()
+                    .any(|focus| belongs(focus, one) || belongs(one, focus))
+            })
+        });
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
+    }
+
+    /// "the encoder", "the pump", "their gateway": a noun that describes something, or a part of its name.
+    fn other_noun(&self, at: usize, skipped: usize) -> Phrase {
+        let noun = self.word(at + skipped);
+        if noun.len() < 3 || is_function(noun) || self.words.is_name(at + skipped) {
+            return None;
+        }
+        // "the attention paper" and "the currency thing" are two nouns; a longer phrase is left alone.
+        let fits = |one: &Referent, by_name: bool| {
+            let single = crate::discourse::singular(noun);
+            let is_part = one
+                .parts
+                .iter()
+                .any(|part| crate::discourse::singular(part) == single);
+            let is_short = one
+                .parts
+                .iter()
+                .any(|part| crate::discourse::is_short_for(part, &single));
+            let is_said = one.words.contains(&single) && !is_everyday(&single);
+            let fits = if by_name {
+                is_part || is_short
+            } else {
+                is_said
+            };
+            fits && one.turn <= OTHER_TURNS_MAX && !one.is_nested && !one.is_absent
+        };
+        let ranked = self.discourse.ranked(&|one| fits(one, true));
+        if ranked.is_empty() {
+            // What a text says of a thing is weaker than a part of its name.
+            let said = self.discourse.ranked(&|one| fits(one, false));
+            return (!said.is_empty()).then(|| (skipped + 1, Outcome::best_of(&said)));
+        }
+        let outcome = match ranked.as_slice() {
+            [] => return None,
+            [(only, _)] => {
+                match is_everyday(noun) && self.referent(*only).is_some_and(|one| one.turn > 1) {
+                    true => Outcome::best_of(&ranked),
+                    false => Outcome::one(*only, 0.8),
+                }
+            }
+            [(first, best), (_, next), ..] if best - next >= MARGIN * 2.0 && !is_everyday(noun) => {
+                Outcome::one(*first, 0.7)
+            }
+            all => Outcome::best_of(all),
+        };
+        Some((skipped + 1, outcome))
+    }
+}

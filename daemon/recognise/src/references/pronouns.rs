@@ -1,0 +1,465 @@
+//! Pronouns, and questions that leave out what they are about.
+
+use super::{Outcome, Phrase, Resolver, THRESHOLD};
+use crate::discourse::Referent;
+
+/// Gain and loss by whether the verb, or the attribute, is one of the entity's kind.
+const VERB_FITS: f32 = 0.3;
+const VERB_DIFFERS: f32 = 0.2;
+const ATTRIBUTE_FITS: f32 = 0.3;
+const ATTRIBUTE_DIFFERS: f32 = 0.5;
+/// Gain and loss of "on it" and "in it" by whether the entity contains others.
+const CONTAINS: f32 = 0.3;
+const CONTAINS_NOT: f32 = 0.2;
+/// Gain of the only newcomer of the answer for "that".
+const NEWCOMER: f32 = 0.45;
+/// Least lead of a person over the next one.
+const PERSON_GAP: f32 = 0.2;
+/// Least lead over the next candidate for a pronoun that is meant.
+const GAP: f32 = 0.2;
+
+/// Verbs with the kinds of what they are done to.
+const VERBS: [(&[&str], &[&str]); 10] = [
+    (
+        &[
+            "merge",
+            "merged",
+            "approve",
+            "rebase",
+            "review",
+            "mergeable",
+        ],
+        &["pull_request", "merge_request", "branch"],
+    ),
+    (
+        &["close", "reopen", "assign", "assigned", "escalate"],
+        &["issue", "ticket", "pull_request", "merge_request"],
+    ),
+    (
+        &["push", "revert", "amend", "squash", "cherry"],
+        &["commit", "branch"],
+    ),
+    (
+        &["migrate", "resize", "cap", "capped"],
+        &["virtual_machine", "vm"],
+    ),
+    (
+        &[
+            "reboot",
+            "restart",
+            "ping",
+            "upgrade",
+            "reachable",
+            "racked",
+            "mounted",
+            "patched",
+        ],
+        &["device", "virtual_machine"],
+    ),
+    (
+        &[
+            "call", "calls", "called", "returns", "tested", "refactor", "rename",
+        ],
+        &["symbol"],
+    ),
+    (
+        &["pass", "passes", "fail", "fails", "rerun", "flaky"],
+        &["symbol", "job", "pipeline", "pull_request", "test"],
+    ),
+    (&["shut", "unshut", "flapping", "trunk"], &["interface"]),
+    (&["announced", "routed", "full"], &["prefix", "vlan"]),
+    (
+        &["publish", "published", "wrote", "written", "cite", "cites"],
+        &["paper", "article", "study"],
+    ),
+];
+/// Attributes with the kinds that have them.
+const ATTRIBUTES: [(&[&str], &[&str]); 9] = [
+    (
+        &[
+            "interfaces",
+            "ports",
+            "serial",
+            "firmware",
+            "management",
+            "uptime",
+            "units",
+            "console",
+            "psu",
+        ],
+        &["device"],
+    ),
+    (
+        &["mtu", "speed", "duplex", "transceiver", "lag"],
+        &["interface"],
+    ),
+    (
+        &["vcpus", "cores", "memory", "vcpu", "ram", "disk"],
+        &["virtual_machine", "device"],
+    ),
+    (
+        &["ip", "address", "hostname", "os"],
+        &["device", "virtual_machine", "interface", "host"],
+    ),
+    (
+        &["gateway", "netmask", "addresses", "scope"],
+        &["prefix", "vlan"],
+    ),
+    (
+        &[
+            "branch",
+            "reviewers",
+            "reviewer",
+            "commits",
+            "conflicts",
+            "diff",
+        ],
+        &["pull_request", "merge_request"],
+    ),
+    (
+        &["assignee", "milestone", "labels"],
+        &["issue", "pull_request", "ticket"],
+    ),
+    (
+        &["arguments", "signature", "callers", "caller"],
+        &["symbol"],
+    ),
+    (
+        &["authors", "citations", "venue", "abstract"],
+        &["paper", "article"],
+    ),
+];
+
+impl Resolver<'_> {
+    pub(super) fn pronoun(&self, at: usize) -> Phrase {
+        let next = self.word(at + 1);
+        match self.word(at) {
+            "he" | "she" | "him" | "his" | "hers" | "himself" | "herself" => {
+                Some((1, self.person()))
+            }
+            "her" => Some((1, self.person())),
+            "it" | "its" => Some((1, self.thing(at, false))),
+            "they" | "them" | "their" | "theirs" => Some((1, self.several())),
+            "that" if next == "one" => Some((2, self.thing(at, true))),
+            "that" if self.is_alone(at) => Some((1, self.thing(at, true))),
+            "those" | "these"
+                if self.is_alone(at) || (self.words.joins(at) && !next.ends_with('s')) =>
+            {
+                Some((1, self.several()))
+            }
+            "there" => Some((1, self.place_meant())),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a "that" stands for something itself: nothing that it could join follows.
+    fn is_alone(&self, at: usize) -> bool {
+        let next = self.word(at + 1);
+        let before = at.checked_sub(1).map_or("", |at| self.word(at));
+        // A relative clause: "the host that runs it".
+        let is_relative = !before.is_empty()
+            && self.words.joins(at.saturating_sub(1))
+            && !super::sets::is_function(before)
+            && !is_verb_before(before);
+        if is_relative && !self.words.ends(at) {
+            return false;
+        }
+        self.words.ends(at)
+            || !self.words.joins(at)
+            || super::sets::is_function(next)
+            || matches!(
+                next,
+                "peer"
+                    | "called"
+                    | "one"
+                    | "again"
+                    | "before"
+                    | "exactly"
+                    | "affect"
+                    | "mean"
+                    | "change"
+                    | "public"
+                    | "come"
+                    | "work"
+                    | "happen"
+                    | "need"
+                    | "include"
+                    | "still"
+                    | "already"
+                    | "fail"
+            )
+    }
+
+    fn person(&self) -> Outcome {
+        let ranked = self
+            .discourse
+            .ranked(&|one| one.is_person() && one.turn <= 4);
+        match ranked.as_slice() {
+            [] => Outcome::Open,
+            [(only, _)] => Outcome::one(*only, 0.8),
+            [(first, best), (_, next), ..] if best - next >= PERSON_GAP => {
+                Outcome::one(*first, 0.7)
+            }
+            all => Outcome::best_of(all),
+        }
+    }
+
+    /// "it", "its", "that": meant with evidence, else possible.
+    fn thing(&self, at: usize, is_that: bool) -> Outcome {
+        let verbs = |kinds: &[&str], one: &Referent| kinds.contains(&&*one.mention.kind);
+        let sentence: Vec<&str> = self.words.sentence(at).collect();
+        let verb = VERBS
+            .iter()
+            .find(|(words, _)| words.iter().any(|word| sentence.contains(word)));
+        let behind = [self.word(at + 1), self.word(at + 2)];
+        let attribute = ATTRIBUTES.iter().find(|(words, _)| {
+            words
+                .iter()
+                .any(|word| behind.contains(word) || sentence.contains(word))
+        });
+        let before = at.checked_sub(1).map_or("", |at| self.word(at));
+        let is_inside =
+            matches!(before, "on" | "in" | "into" | "inside" | "within") && self.word(at) != "its";
+        let things = self.discourse.answer.iter().copied().filter(|at| {
+            self.referent(*at)
+                .is_some_and(|one| one.is_thing() && !one.is_nested)
+        });
+        let things: Vec<usize> = things.collect();
+        let newcomers: Vec<usize> = things
+            .iter()
+            .copied()
+            .filter(|at| self.referent(*at).is_some_and(|one| one.is_newcomer))
+            .collect();
+        let mut against: Vec<usize> = Vec::new();
+        let mut evidence: Vec<usize> = Vec::new();
+        let mut ranked = self
+            .discourse
+            .ranked(&|one| one.is_thing() && !one.is_absent);
+        let is_known = |kinds: &[&str]| {
+            let recent = ranked.iter().filter_map(|(at, _)| self.referent(*at));
+            recent
+                .filter(|one| one.turn <= 2)
+                .any(|one| verbs(kinds, one))
+        };
+        let verb = verb.filter(|(_, kinds)| is_known(kinds));
+        let attribute = attribute.filter(|(_, kinds)| is_known(kinds));
+        for (place, score) in &mut ranked {
+            let Some(one) = self.discourse.referents.get(*place) else {
+                continue;
+            };
+            if let Some((_, kinds)) = verb {
+                if verbs(kinds, one) {
+                    *score += VERB_FITS;
+                    evidence.push(*place);
+                } else {
+                    *score -= VERB_DIFFERS;
+                    against.push(*place);
+                }
+            }
+            if let Some((_, kinds)) = attribute {
+                if verbs(kinds, one) {
+                    *score += ATTRIBUTE_FITS;
+                    evidence.push(*place);
+                } else {
+                    *score -= ATTRIBUTE_DIFFERS;
+                    against.push(*place);
+                }
+            }
+            if is_inside {
+                *score += if one.is_container() {
+                    CONTAINS
+                } else {
+                    -CONTAINS_NOT
+                };
+            }
+            if is_that && newcomers == [*place] {
+                *score += NEWCOMER;
+            }
+            if one.is_organisation() || one.is_place() {
+                against.push(*place);
+            }
+        }
+        ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        ranked.retain(|(_, score)| *score >= THRESHOLD);
+        let Some((first, best)) = ranked.first().copied() else {
+            return Outcome::Open;
+        };
+        let next = ranked.get(1).map_or(0.0, |(_, next)| *next);
+        let is_named = self
+            .referent(first)
+            .is_some_and(|one| (one.in_answer.is_some() || one.is_here) && !one.is_nested);
+        let is_against = against.contains(&first);
+        let gap = best - next;
+        // Named alone: by the last answer, or by this message.
+        let here: Vec<usize> = ranked
+            .iter()
+            .map(|(at, _)| *at)
+            .filter(|at| self.referent(*at).is_some_and(|one| one.is_here))
+            .collect();
+        let is_only = here == [first] || (here.is_empty() && things == [first]);
+        let has_evidence = evidence.contains(&first) && gap >= GAP / 2.0;
+        let is_clear = if is_that {
+            (has_evidence && verb.is_some() && is_named)
+                || (newcomers == [first] && things == [first])
+        } else {
+            (has_evidence && is_named) || (is_named && is_only && gap >= GAP)
+        };
+        if is_clear && !is_against {
+            return Outcome::one(first, if has_evidence { 0.8 } else { 0.7 });
+        }
+        Outcome::best_of(&ranked)
+    }
+
+    /// "they", "their", "them": a list that the last texts name, or an organisation.
+    fn several(&self) -> Outcome {
+        let newest = self
+            .discourse
+            .groups
+            .iter()
+            .find(|group| group.turn == 0 && group.source != crate::past::TextSource::Result);
+        if let Some(group) = newest {
+            let alone =
+                self.discourse.groups.iter().filter(|group| {
+                    group.turn == 0 && group.source != crate::past::TextSource::Result
+                });
+            if alone.count() == 1 {
+                return Outcome::Meant(group.members.clone(), 0.65);
+            }
+            return Outcome::Possible(group.members.iter().take(4).map(|at| (*at, 0.5)).collect());
+        }
+        let organisation = self
+            .discourse
+            .ranked(&|one| one.is_organisation() && one.turn <= 2);
+        if let [(only, _)] = organisation.as_slice()
+            && self
+                .referent(*only)
+                .is_some_and(|one| one.is_focus || one.in_answer.is_some())
+        {
+            return Outcome::one(*only, 0.7);
+        }
+        let mut possible: Vec<(usize, f32)> = organisation.into_iter().take(1).collect();
+        if let Some(group) = self.discourse.groups.iter().find(|group| group.turn <= 2) {
+            possible.extend(group.members.iter().take(2).map(|at| (*at, 0.4)));
+        } else {
+            possible.extend(
+                self.discourse
+                    .ranked(&|one| one.is_thing() && !one.is_place())
+                    .into_iter()
+                    .take(2),
+            );
+        }
+        Outcome::best_of(&possible)
+    }
+
+    /// "there": a place, else something that contains others.
+    fn place_meant(&self) -> Outcome {
+        let mut ranked = self
+            .discourse
+            .ranked(&|one| one.is_container() && (one.turn <= 3 || one.is_place()));
+        for (at, score) in &mut ranked {
+            *score += if self.referent(*at).is_some_and(Referent::is_place) {
+                0.2
+            } else {
+                0.0
+            };
+        }
+        ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        Outcome::best_of(&ranked)
+    }
+
+    /// A short question without a name or a reference, such as "on which datasets?": what the last one was about.
+    pub(super) fn ellipsis(&self) -> Option<Outcome> {
+        let count = self.words.len();
+        let begins = matches!(
+            self.word(0),
+            "and"
+                | "or"
+                | "why"
+                | "when"
+                | "who"
+                | "where"
+                | "what"
+                | "which"
+                | "how"
+                | "on"
+                | "since"
+                | "is"
+                | "does"
+                | "has"
+                | "by"
+                | "for"
+                | "in"
+                | "was"
+                | "did"
+        );
+        let has_name = (0..count).any(|at| self.words.is_name(at));
+        if !begins || has_name || count > 8 {
+            return None;
+        }
+        let ranked = self
+            .discourse
+            .ranked(&|one| !one.is_nested && one.turn <= 1);
+        let outcome = Outcome::best_of(&ranked);
+        (!matches!(outcome, Outcome::Open)).then_some(outcome)
+    }
+}
+
+/// Returns whether a "that" behind a verb is its object.
+fn is_verb_before(word: &str) -> bool {
+    matches!(
+        word,
+        "wrote"
+            | "add"
+            | "save"
+            | "keep"
+            | "make"
+            | "made"
+            | "show"
+            | "open"
+            | "call"
+            | "fix"
+            | "use"
+            | "run"
+            | "see"
+            | "close"
+            | "assign"
+            | "move"
+            | "delete"
+            | "remove"
+            | "revert"
+            | "merge"
+            | "note"
+            | "review"
+            | "broke"
+            | "caused"
+            | "explain"
+            | "check"
+            | "test"
+            | "order"
+            | "block"
+            | "send"
+            | "put"
+            | "commit"
+            | "likes"
+            | "shut"
+            | "drop"
+            | "undo"
+            | "set"
+            | "says"
+            | "wants"
+            | "did"
+            | "owns"
+            | "knows"
+            | "means"
+            | "maintains"
+            | "resolve"
+            | "read"
+            | "print"
+            | "find"
+            | "approve"
+            | "take"
+            | "give"
+            | "get"
+            | "like"
+    )
+}
