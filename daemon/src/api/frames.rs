@@ -18,12 +18,13 @@ use tokio_util::sync::CancellationToken;
 use super::connection_slots::ConnectionSlot;
 use super::dispatch::Dispatch;
 use super::frame_reader::{Frame, FrameReader, ReadError};
+use super::hints::Reader;
 use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
 use super::long_polls::LongPolls;
 use super::tool_selection::ToolSelection;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
-use crate::operation::{Answer, Caller, Context, Quota, WaitPermit, blocking, check_agent};
+use crate::operation::{Caller, Context, Quota, Reply, WaitPermit, blocking, check_agent};
 use crate::projects;
 use crate::state::State;
 
@@ -71,6 +72,7 @@ struct Call {
     /// Whether the call counts as a long poll.
     waits: bool,
     caller: Caller,
+    recipient: Reader,
 }
 
 struct FinishedCall {
@@ -79,7 +81,7 @@ struct FinishedCall {
     bytes: usize,
     /// Whether the call counted as a long poll.
     waited: bool,
-    answer: Answer,
+    answer: Result<Reply, ErrorBody>,
 }
 
 enum Event {
@@ -189,6 +191,7 @@ impl Endpoint {
         let mut waiting = LongPolls::new(self.limits.long_polls_max);
         let mut bytes_in_flight = 0;
         let mut open = true;
+        let recipient = Reader::of(&caller.actor.client);
         loop {
             if !open {
                 waiting.end_all();
@@ -252,6 +255,7 @@ impl Endpoint {
                                 bytes,
                                 waits: false,
                                 caller: caller.clone(),
+                                recipient,
                             };
                             if self.dispatch.waits(&name) {
                                 (call.caller.wait_permit, call.waits) = waiting.begin(id);
@@ -296,7 +300,8 @@ impl Endpoint {
         args: Args,
         memory_permit: MemoryPermit,
     ) -> FinishedCall {
-        let (id, bytes, waited) = (call.id, call.bytes, call.waits);
+        let (id, bytes, waited, recipient) = (call.id, call.bytes, call.waits, call.recipient);
+        let called = name.clone();
         // A long poll has dropped its arguments by then.
         let memory_permit = if memory_permit.is_empty() && !waited {
             self.budget.small(bytes).await
@@ -324,6 +329,7 @@ impl Endpoint {
             let _permit = memory_permit;
             self.dispatch.call(call.caller, &name, args).await
         };
+        let answer = answer.map_err(|refusal| recipient.body(&refusal, Some(&called)));
         FinishedCall {
             id,
             bytes,
@@ -432,8 +438,8 @@ fn complete(
             let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
             out.put(finished.id, reply.json, meta.as_deref());
         }
-        Err(refusal) => {
-            frame::encode_error(&mut out.bytes, Some(finished.id), &refusal.to_body());
+        Err(body) => {
+            frame::encode_error(&mut out.bytes, Some(finished.id), &body);
         }
     }
     finished.bytes

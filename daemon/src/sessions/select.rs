@@ -9,6 +9,7 @@ use crate::engine::DecisionContext;
 use crate::error::{Code, Refusal};
 use crate::events::sessions::{SessionCreated, SessionEvent, SessionOrigin};
 use crate::events::{Event, NewEvent};
+use crate::hint::{Tool, arg, aside, hint, with};
 use crate::log::{Actor, Body, Header, Position};
 use crate::operation::Caller;
 use crate::store::{Error, Rows};
@@ -204,7 +205,7 @@ impl SessionSelector {
                 "the call names no session, and this caller has recorded nothing in this project \
                  in the last 24 hours",
             )
-            .hint("Name a `session`, or record a step first: its reply returns the session.")
+            .hint(hint!["Record something first", aside(Tool::RecordStep), ": its reply returns the session."; "Or name a ", arg("session"), "."])
         })
     }
 }
@@ -242,7 +243,7 @@ pub fn was_forgotten(session: &str, tombstone: &Tombstone) -> Refusal {
             tombstone.position
         ),
     )
-    .hint("Leave `session` out to use your current one, or make another with `create_session`.")
+    .hint(hint!["Leave ", arg("session"), " out, and the call finds its session by itself."; Tool::CreateSession, " makes another one."])
 }
 
 /// Checks that the session exists and returns its id.
@@ -268,7 +269,11 @@ pub fn open(rows: &dyn Rows, session: &str) -> Result<SessionRow, Refusal> {
             Code::SessionClosed,
             format!("the session `{session}` was closed; nothing more is recorded in it"),
         )
-        .hint("Continue in a fork (`fork_session`) or in a new session.")),
+        .hint(hint![
+            "Continue in a fork",
+            aside(Tool::ForkSession),
+            " or in a new session."
+        ])),
         None => Err(not_found(rows, session)?),
     }
 }
@@ -297,7 +302,11 @@ pub fn fenced(
         Code::Conflict,
         format!("the lease with the token {token} is no longer held{who}"),
     )
-    .hint("Take it again with `lease_session`, look at what has changed, then repeat the call."))
+    .hint(hint![
+        "Take it again",
+        with(Tool::LeaseSession),
+        ", look at what has changed, then repeat the call."
+    ]))
 }
 
 /// Returns the caller's last session while it is current and open.
@@ -323,12 +332,9 @@ fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
     let ids = view::ids(rows, NEAR_AMONG)?;
     let near = lore::protocol::several_nearest(session, ids.iter().map(String::as_str), 3);
     let hint = if near.is_empty() {
-        "Leave `session` out to use your current one, or make it with `create_session`.".to_owned()
+        hint!["Leave ", arg("session"), " out, and the call finds its session by itself."; Tool::CreateSession, " makes one with an id of your own."]
     } else {
-        format!(
-            "Near to it: {}. Or make it with `create_session`.",
-            near.join(", ")
-        )
+        hint![format!("Near to it: {}.", near.join(", ")); Tool::CreateSession, " makes one with an id of your own."]
     };
     Ok(Refusal::new(
         Code::SessionNotFound,

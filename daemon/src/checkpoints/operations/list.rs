@@ -10,6 +10,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::clock::format_time;
 use crate::error::Refusal;
+use crate::hint::{arg, hint};
 use crate::operation::cursor::page_limit;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions;
@@ -34,7 +35,8 @@ impl Op for List {
     async fn call(call: Call<ListArgs>) -> Result<ListReply, Refusal> {
         let Call { cx, args, .. } = call;
         let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
-        let limit = limit.map_err(|refusal| refusal.hint("Use `offset` for the next page."))?;
+        let limit = limit
+            .map_err(|refusal| refusal.hint(hint!["Use ", arg("offset"), " for the next page."]))?;
         let event_lookup = args.as_of.clone().map(|as_of| (&args.session_id, as_of));
         let state = state_as_of(&cx, args.at_least, event_lookup).await?;
         sessions::find(&state, args.session_id.as_str())?;

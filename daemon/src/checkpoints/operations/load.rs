@@ -12,6 +12,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, arg, hint};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::{self, AccessTimes};
 use crate::state::State;
@@ -102,19 +103,25 @@ fn check(args: &LoadArgs) -> Result<(), Refusal> {
         (Some(_), Some(_)) => Err(Refusal::invalid(
             "`checkpointId` and `sessionId` exclude each other; one of them is needed",
         )
-        .hint("`checkpointId` loads that one, `sessionId` the latest of the session.")),
+        .hint("A checkpoint's id loads that one, a session's id the latest of the session.")),
         (None, None) => Err(missing_id()),
         (Some(_), None) if args.as_of.is_some() => Err(Refusal::invalid(
             "`asOf` goes with `sessionId`: a checkpoint never changes",
         )
-        .hint("Leave `asOf` out, or name the session instead of the checkpoint.")),
+        .hint(hint![
+            "Leave ",
+            arg("as_of"),
+            " out, or name the session instead of the checkpoint."
+        ])),
         (Some(_), None) | (None, Some(_)) => Ok(()),
     }
 }
 
 fn missing_id() -> Refusal {
-    Refusal::invalid("either `checkpointId` or `sessionId` is needed")
-        .hint("`workflow_checkpoint_list` lists the checkpoints of a session.")
+    Refusal::invalid("either `checkpointId` or `sessionId` is needed").hint(hint![
+        Tool::CheckpointList,
+        " lists the checkpoints of a session."
+    ])
 }
 
 fn reply(

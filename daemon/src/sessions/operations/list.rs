@@ -10,6 +10,7 @@ use lore::protocol::sessions::{
 use super::{parent, session_id};
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
+use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List, page_limit};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions::SessionSettings;
@@ -37,8 +38,13 @@ impl Op for ListSessions {
     async fn call(call: Call<ListSessionsArgs>) -> Result<ListSessionsReply, Refusal> {
         let Call { cx, args, .. } = call;
         let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
-        let limit = limit
-            .map_err(|refusal| refusal.hint("Use `next` of the reply for the following page."))?;
+        let limit = limit.map_err(|refusal| {
+            refusal.hint(hint![
+                "Use ",
+                arg("next"),
+                " of the reply for the following page."
+            ])
+        })?;
         let published = cx.read(args.at_least).await?;
         let tail = published.tail.position;
         let store = cx.engine.store_id();
