@@ -17,6 +17,7 @@
 pub mod bridge;
 pub mod client;
 pub mod connection;
+pub mod local_time;
 pub mod manager;
 pub mod pages;
 pub mod paths;

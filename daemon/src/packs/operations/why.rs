@@ -129,11 +129,11 @@ fn explain(
         WhySubject::Message(id) => (own, Item::Message(id)),
         WhySubject::Execution(id) => (own, Item::Tool(id)),
         WhySubject::Checkpoint(id) => {
-            let position = checkpoints::position_of(state, &id)?;
-            let event = position
-                .map(|position| state.log().at(position))
-                .transpose()?;
-            let session = event.flatten().and_then(|event| event.header.session);
+            let Some(position) = checkpoints::position_of(state, &id)? else {
+                return Err(not_found(&format!("checkpoint `{id}` not found")));
+            };
+            let event = state.log().at(position)?;
+            let session = event.and_then(|event| event.header.session);
             (session.unwrap_or_default(), Item::Checkpoint(id))
         }
         WhySubject::Step(step, Some(attempt)) => (own, Item::Step { step, attempt }),
