@@ -19,6 +19,7 @@ pub mod bridge;
 pub mod client;
 pub mod connection;
 pub mod host_session;
+pub mod local_time;
 pub mod manager;
 pub mod pages;
 pub mod paths;

@@ -5,6 +5,12 @@ use serde_json::Value;
 
 /// Width of a summary, in characters.
 const SUMMARY_CHARS: usize = 80;
+/// Characters of a recorded text that its description looks at.
+const WORDS_CHARS: usize = 400;
+/// Shortest run of hexadecimal digits that is taken for a hash.
+const HASH_DIGITS: usize = 24;
+/// Kinds of events that record how something was found, not what was said or done.
+const INTERNAL_KINDS: [&str; 2] = ["PackMade", "WorktreeNoted"];
 /// Width of one value in a summary, in characters.
 const VALUE_CHARS: usize = 32;
 
@@ -100,6 +106,83 @@ pub fn bytes(count: u64) -> String {
     format!("{rest}.{tenths} TiB")
 }
 
+/// Returns whether an event is bookkeeping of the daemon or of a client, which people need not see.
+#[must_use]
+pub fn is_internal(kind: &str, client: &str) -> bool {
+    client.starts_with("lored/") || INTERNAL_KINDS.contains(&kind)
+}
+
+/// Describes an event in words, in one line of at most `width` characters: what was said, what was done.
+#[must_use]
+pub fn event_words(kind: &str, payload: &Value, width: usize) -> String {
+    if !payload.is_object() {
+        return format!("{} (forgotten)", kind_words(kind));
+    }
+    let text = |name: &str| {
+        payload
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let words = match kind {
+        "MessageRecorded" => format!("{}: {}", text("sender"), in_one_line(text("content"))),
+        "StepRecorded" => step_words(payload, text("tool"), text("purpose")),
+        "ToolRecorded" => format!("{} {}", text("name"), text("status")),
+        "SessionCreated" => match (text("title"), text("topic")) {
+            ("", "") => "began a session".to_owned(),
+            ("", about) | (about, _) => format!("began a session: {}", in_one_line(about)),
+        },
+        _ => {
+            let summary = summary(payload);
+            match summary.is_empty() {
+                true => kind_words(kind),
+                false => format!("{}: {summary}", kind_words(kind)),
+            }
+        }
+    };
+    sanitize(words.trim(), width)
+}
+
+fn step_words(payload: &Value, tool: &str, purpose: &str) -> String {
+    let number = payload
+        .get("step")
+        .and_then(Value::as_u64)
+        .unwrap_or_default();
+    let purpose = match purpose {
+        "" => String::new(),
+        purpose => format!(" ({})", in_one_line(purpose)),
+    };
+    let shown = |name: &str| match payload.get(name) {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(in_one_line(text)),
+        Some(other) => Some(other.to_string()),
+    };
+    let outcome = match (shown("error"), shown("result")) {
+        (Some(error), _) => format!(" failed: {error}"),
+        (None, Some(result)) => format!(": {result}"),
+        (None, None) => String::new(),
+    };
+    format!("step {number} {tool}{purpose}{outcome}")
+}
+
+/// Splits the name of a kind into words: `CheckpointSaved` becomes `checkpoint saved`.
+fn kind_words(kind: &str) -> String {
+    let mut words = String::with_capacity(kind.len() + 4);
+    for character in kind.chars() {
+        if character.is_ascii_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.push(character.to_ascii_lowercase());
+    }
+    words
+}
+
+/// Joins the first words of a text by single spaces; a long text is cut.
+fn in_one_line(text: &str) -> String {
+    let head: String = text.chars().take(WORDS_CHARS).collect();
+    head.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Summarises a payload by its most informative fields.
 #[must_use]
 pub fn summary(payload: &Value) -> String {
@@ -110,6 +193,8 @@ pub fn summary(payload: &Value) -> String {
     for (name, value) in fields {
         let value = match value {
             Value::Null => continue,
+            // Hashes tell people nothing.
+            Value::String(text) if is_hash(text) => continue,
             Value::String(text) => sanitize(text, VALUE_CHARS),
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             Value::Array(items) => format!("[{}]", items.len()),
@@ -123,6 +208,10 @@ pub fn summary(payload: &Value) -> String {
         summary.push_str(&value);
     }
     sanitize(&summary, SUMMARY_CHARS)
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() >= HASH_DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -167,5 +256,46 @@ mod tests {
         );
         assert_eq!(summary.chars().count(), SUMMARY_CHARS);
         assert_eq!(super::summary(&Value::Null), "(forgotten)");
+        let saved = json!({"checkpoint": "c1", "hash": "4658be465bb31b5c538d8c5911ae6f00"});
+        assert_eq!(super::summary(&saved), "checkpoint=c1");
+    }
+
+    #[test]
+    fn events_are_described_in_words() {
+        for (kind, payload, words) in [
+            (
+                "MessageRecorded",
+                json!({"id": "m1", "sender": "user", "content": "hello\n  you\u{1b}"}),
+                "user: hello you\\u{1b}",
+            ),
+            (
+                "StepRecorded",
+                json!({"step": 2, "tool": "fetch", "error": "timed out"}),
+                "step 2 fetch failed: timed out",
+            ),
+            (
+                "StepRecorded",
+                json!({"step": 3, "tool": "git", "purpose": "look", "result": "{\"a\": 1}"}),
+                "step 3 git (look): {\"a\": 1}",
+            ),
+            (
+                "SessionCreated",
+                json!({"title": "Fix it"}),
+                "began a session: Fix it",
+            ),
+            ("SessionCreated", json!({}), "began a session"),
+            ("KeyMarked", json!({"key": "goal"}), "key marked: key=goal"),
+            ("KeyMarked", Value::Null, "key marked (forgotten)"),
+        ] {
+            assert_eq!(event_words(kind, &payload, 0), words);
+        }
+        assert_eq!(
+            event_words("KeyMarked", &json!({"key": "goal"}), 10),
+            "key marke…"
+        );
+        assert!(
+            is_internal("EntitiesFound", "lored/0.1.0") && is_internal("PackMade", "lore/0.1.0")
+        );
+        assert!(!is_internal("MessageRecorded", "lore/0.1.0"));
     }
 }

@@ -141,7 +141,7 @@ fn contents_are_read() {
 #[test]
 fn contents_are_printed_alone() {
     let fixture = fixture();
-    let reported = "lore: bugs of p, version 3, by file at 2026-01-01T00:00:00Z\n\
+    let reported = "lore: bugs of p, version 3, by file at 2026-01-01 00:00:00\n\
                 lore: cut; the whole has 9 tokens\n  \
                 line 1: error: Missing required section: resolved_issues\\u{1b}\n    add it\n  \
                 … and 2 more\n";
@@ -149,7 +149,7 @@ fn contents_are_printed_alone() {
         fixture.run(&["context", "get", "bugs"]),
         (0, "# Bugs\r\n\u{9b}".to_owned(), reported.to_owned())
     );
-    let reported = "lore: draft of bugs in p, attempt 2 by - at 2026-01-01T00:00:00Z: not written, because \
+    let reported = "lore: draft of bugs in p, attempt 2 by - at 2026-01-01 00:00:00: not written, because \
                 it does not fit\n";
     assert_eq!(
         fixture.run(&["context", "get", "bugs", "--draft"]),
@@ -163,7 +163,7 @@ fn contents_are_printed_alone() {
         fixture.run(&["context", "get", "features"]),
         (1, String::new(), reported.to_owned())
     );
-    let reported = "lore: cleared of p is empty since version 4, by x at 2026-01-01T00:00:00Z\n";
+    let reported = "lore: cleared of p is empty since version 4, by x at 2026-01-01 00:00:00\n";
     assert_eq!(
         fixture.run(&["context", "get", "cleared"]),
         (1, String::new(), reported.to_owned())
@@ -278,9 +278,9 @@ fn tables_are_told_to_people() {
     let fixture = fixture();
     assert_eq!(
         fixture.out(&["context", "history", "bugs"]),
-        "version  at                    by    change   size     errors  from          sections                      reason\n\
-         3        2026-01-03T00:00:00Z  file  edited   2.0 KiB  1       1, without 2  open_issues, resolved_issues\n\
-         2        2026-01-02T00:00:00Z  -     cleared  0 B      0       -             -                             moved\\u{202e}\n\
+        "version  at                   by    change   size     errors  from          sections                      reason\n\
+         3        2026-01-03 00:00:00  file  edited   2.0 KiB  1       1, without 2  open_issues, resolved_issues\n\
+         2        2026-01-02 00:00:00  -     cleared  0 B      0       -             -                             moved\\u{202e}\n\
          … more: --next c-1\n"
     );
     let never = "lore: features of p was never written\n".to_owned();
@@ -299,9 +299,9 @@ fn tables_are_told_to_people() {
     );
     assert_eq!(
         fixture.out(&["context", "list"]),
-        "file type  version  at                    by  size     errors  drafts by  file\n\
-         bugs       3        2026-01-03T00:00:00Z  x   2.0 KiB  1       y, -       /d/bugs.md\n\
-         features   -        -                     -   -        -       -          not written: What it can do\n"
+        "file type  version  at                   by  size     errors  drafts by  file\n\
+         bugs       3        2026-01-03 00:00:00  x   2.0 KiB  1       y, -       /d/bugs.md\n\
+         features   -        -                    -   -        -       -          not written: What it can do\n"
     );
     let (code, out, err) = fixture.run(&["context", "templates"]);
     assert_eq!(
@@ -330,9 +330,9 @@ fn tables_are_told_to_people() {
     );
     assert_eq!(
         fixture.out(&["project", "list"]),
-        "   project  name   changed               written         worktrees  path\n\
-         *  shop-1   Shop   2026-01-02T00:00:00Z  bugs, features  main, fix  /s/shop\n   \
-         other    other  2026-01-01T00:00:00Z  -               -          /s/other\n\
+        "   project  name   changed              written         worktrees  path\n\
+         *  shop-1   Shop   2026-01-02 00:00:00  bugs, features  main, fix  /s/shop\n   \
+         other    other  2026-01-01 00:00:00  -               -          /s/other\n\
          … more: --next c-2\n"
     );
     assert_eq!(fixture.run(&["project", "list", "--limit", "1"]).0, 1);

@@ -355,12 +355,12 @@ fn sessions_are_told_to_people() {
     let fixture = Fixture::new();
     assert_eq!(
         fixture.out(&["session", "list"]),
-        "session  state   last activity         steps  user  agents  tags  title\n\
-         s1       active  2026-01-02T00:00:00Z  3            x       a, b  log\\u{1b}[31min\n\
+        "session  state   last activity        steps  user  agents  tags  project  title\n\
+         s1       active  2026-01-02 00:00:00  3            x       a, b           log\\u{1b}[31min\n\
          … more: --next c-1\n"
     );
     let nobody = fixture.run(&["session", "list", "--agent", "nobody"]);
-    assert_eq!(nobody, (1, String::new(), String::new()));
+    assert_eq!(nobody, (0, String::new(), "lore: no sessions\n".to_owned()));
     let created = fixture.run(&["session", "create"]);
     let warned = "lore: nearly\\u{1b} full\n".to_owned();
     assert_eq!(created, (0, "s-new\n".to_owned(), warned));
@@ -372,10 +372,10 @@ fn sessions_are_told_to_people() {
         "checkpoints    2, 2.0 KiB\n",
         "tokens         9 (user 4, assistant 5, system 0, tool 0); 9 in the working set, 20 of packs\n",
         "preference theme = \"da\\u{202e}rk\"\n",
-        "lease w held by y until 2026-01-02T00:00:30Z\n",
-        "pruned at 2026-01-01T00:00:00Z (aggressive): 50 tokens before, 9 after, undone\n",
-        "device  sw-1  2         9.6        2026-01-02T00:00:00Z  site:NYC\n",
-        "ping  completed  2026-01-01T00:00:00Z  x      step 2, attempt 1\n",
+        "lease w held by y until 2026-01-02 00:00:30\n",
+        "pruned at 2026-01-01 00:00:00 (aggressive): 50 tokens before, 9 after, undone\n",
+        "device  sw-1  2         9.6        2026-01-02 00:00:00  site:NYC\n",
+        "ping  completed  2026-01-01 00:00:00  x      step 2, attempt 1\n",
     ] {
         assert!(shown.contains(line), "{line}{shown}");
     }
@@ -390,7 +390,7 @@ fn sessions_are_told_to_people() {
     );
     assert_eq!(
         fixture.out(&["session", "lease"]),
-        "lease w of session s1 taken until 2026-01-01T00:00:30Z: token 8\n"
+        "lease w of session s1 taken until 2026-01-01 00:00:30: token 8\n"
     );
     assert_eq!(
         fixture.out(&["session", "release", "--token", "8"]),
@@ -436,9 +436,9 @@ fn sizes_are_told_to_people() {
     check_sent(&fixture, &[(asked, "metrics", args)]);
     assert_eq!(
         fixture.out(asked),
-        "at                    position  working set  entities  tokens\n\
-         2026-01-01T00:00:00Z  4         10           1         10\n\
-         now                   9         9            2         30\n"
+        "at                   position  working set  entities  tokens\n\
+         2026-01-01 00:00:00  4         10           1         10\n\
+         now                  9         9            2         30\n"
     );
 }
 
@@ -466,8 +466,8 @@ fn the_rest_is_told_to_people() {
     );
     assert_eq!(
         fixture.out(&["message", "list"]),
-        "message  at                    sender  type   tokens  entities  said\n\
-         m-1      2026-01-01T00:00:00Z  user    query  4       1         is it\\n\\u{202e}up\\u{9b}?\n"
+        "message  at                   sender  type   tokens  entities  said\n\
+         m-1      2026-01-01 00:00:00  user    query  4       1         is it\\n\\u{202e}up\\u{9b}?\n"
     );
     assert_eq!(
         fixture.run(&["message", "list", "--sender", "assistant"]).0,
@@ -482,8 +482,8 @@ fn the_rest_is_told_to_people() {
     );
     assert_eq!(
         fixture.out(&["entity", "list"]),
-        "kind    name          mentions  relevance  last mentioned        part of\n\
-         device  sw\\u{202e}-1  2         9.6        2026-01-02T00:00:00Z  site:NYC\n\
+        "kind    name          mentions  relevance  last mentioned       part of\n\
+         device  sw\\u{202e}-1  2         9.6        2026-01-02 00:00:00  site:NYC\n\
          in all: device 1, site 2\n"
     );
     let shown = fixture.out(&["entity", "show", "sw-1"]);
@@ -491,8 +491,8 @@ fn the_rest_is_told_to_people() {
         "id               7\n",
         "its parts: interface:eth0\n",
         "<connected_to  device  r1    2\n",
-        "message m-1        4         2026-01-01T00:00:00Z  is sw-1\\nup\n",
-        "step 2, attempt 3  5         2026-01-01T00:00:00Z\n",
+        "message m-1        4         2026-01-01 00:00:00  is sw-1\\nup\n",
+        "step 2, attempt 3  5         2026-01-01 00:00:00\n",
         "netbox says\n{\n  \"status\": \"up\\u{9b}\"\n}\n",
     ] {
         assert!(shown.contains(line), "{line}{shown}");
@@ -519,13 +519,13 @@ fn the_rest_is_told_to_people() {
     );
     assert_eq!(
         fixture.out(&["why", "m-1"]),
-        "message m-1 of session s1, position 4: MessageRecorded at 2026-01-01T00:00:00Z by -\n\
+        "message m-1 of session s1, position 4: MessageRecorded at 2026-01-01 00:00:00 by -\n\
          was made with\n\
          pack      p-1\n\
          made for  a message, SHA-256 ab\n\
          session   s1\n\
          position  3\n\
-         at        2026-01-01T00:00:00Z\n\
+         at        2026-01-01 00:00:00\n\
          agent     x\n\
          tokens    20 of 30: history 12, message 8\n\
          is based on\n\

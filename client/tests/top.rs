@@ -29,7 +29,7 @@ fn the_view_is_found_and_told_all_that_was_said() {
     let output = lore(path, &["top"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("cargo install lore-top"), "{said}");
+    assert!(said.contains("cargo install --path client/top"), "{said}");
 
     std::fs::create_dir(path.join("bin")).unwrap();
     install(&path.join("bin/lore-top"), "on PATH");

@@ -5,6 +5,7 @@ use std::fmt;
 pub use lore::protocol::Code;
 use lore::protocol::ErrorBody;
 
+use crate::hint::{ArgumentName, Door, Hint, arg, hint};
 use crate::store;
 
 /// The error of an operation: a code, a message with the fault and the expected value, and a hint.
@@ -18,7 +19,7 @@ pub struct Refusal {
     /// The fault and the expected value.
     pub message: String,
     /// The next action for the caller.
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
     /// Additional data for programs.
     pub details: Option<Box<serde_json::Value>>,
     /// Whether the writer refused the command because its inputs have changed after it was prepared.
@@ -44,7 +45,7 @@ impl Refusal {
 
     /// Adds the next action for the caller.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -72,14 +73,25 @@ impl Refusal {
         )
     }
 
-    /// Converts the refusal to the wire format.
+    /// Converts the refusal to the wire format, for a program that knows the names of operations.
     #[must_use]
     pub fn to_body(&self) -> ErrorBody {
+        self.body(self.hint.as_ref().map(Hint::plain))
+    }
+
+    /// Converts the refusal to the wire format, with the hint as this reader calls operations.
+    #[must_use]
+    pub fn to_body_for(&self, door: Door<'_>, argument: &ArgumentName<'_>) -> ErrorBody {
+        let hint = self.hint.as_ref();
+        self.body(hint.and_then(|hint| hint.render(door, argument)))
+    }
+
+    fn body(&self, hint: Option<String>) -> ErrorBody {
         ErrorBody {
             code: self.code,
             status: self.code.status(),
             message: self.message.clone(),
-            hint: self.hint.clone(),
+            hint,
             retryable: self.code.retryable(),
             details: self.details.clone(),
         }
@@ -91,7 +103,7 @@ impl From<ErrorBody> for Refusal {
         Self {
             code: body.code,
             message: body.message,
-            hint: body.hint,
+            hint: body.hint.map(Hint::from),
             details: body.details,
             is_stale: false,
         }
@@ -127,7 +139,10 @@ impl From<store::Error> for Refusal {
             | store::Error::Locked(_)
             | store::Error::Ended { .. }
             | store::Error::Full { .. } => Self::new(Code::StorageUnavailable, error.to_string())
-                .hint("The daemon restarts into recovery; repeat the call with the same `key`."),
+                .hint(hint![
+                    "The daemon restarts into recovery.";
+                    "Repeat the call with the same ", arg("key"), "."
+                ]),
         }
     }
 }

@@ -17,7 +17,7 @@
 //! - [`canonical`]: one canonical text for each JSON object
 //! - [`program`], [`admin`], [`demo`]: the command line of `lored`; [`importers`]: data of other programs
 //! - [`service`]: the daemon as a process; [`privileged_init`], [`sandbox`]: the rights that it gives up before it serves
-//! - [`config`], [`reloadable`], [`error`], [`cache`], [`rows`], [`tokens`], [`sanitize`], [`citations`], `locks`: shared
+//! - [`config`], [`reloadable`], [`error`], [`hint`], [`cache`], [`rows`], [`tokens`], [`sanitize`], [`citations`], `locks`: shared
 //!   by all
 //!
 //! This crate is not a library to embed. Programs talk to the daemon over its socket; the crate `lore` is the client.
@@ -39,6 +39,7 @@ pub mod entities;
 pub mod error;
 pub mod events;
 pub mod forgetting;
+pub mod hint;
 pub mod importers;
 mod locks;
 pub mod log_admin;

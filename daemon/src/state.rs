@@ -7,6 +7,7 @@ use lore::protocol::AsOf;
 use crate::engine::{Fold, PublishedState};
 use crate::error::{Code, Refusal};
 use crate::events::Event;
+use crate::hint::{arg, hint};
 use crate::log::{EventScope, KEPT, Log, Position, RecordKey};
 use crate::operation::{Context, Moment};
 use crate::sessions;
@@ -68,7 +69,7 @@ impl State {
                 Code::SessionNotFound,
                 format!("the session `{session}` did not exist yet at {as_of}"),
             )
-            .hint("Name a later moment in `as_of`."))
+            .hint(hint!["Name a later moment in ", arg("as_of"), "."]))
         }
     }
 

@@ -4,9 +4,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::protocol::TOOLS_META;
 use crate::protocol::tools::{
-    HAS_RESOURCES, INSTRUCTIONS, MCP_VERSION_INITIALIZE, MCP_VERSION_MODERN, MCP_VERSIONS,
-    SERVER_NAME, SERVER_TITLE, SERVER_VERSION,
+    HAS_RESOURCES, MCP_VERSION_INITIALIZE, MCP_VERSION_MODERN, MCP_VERSIONS, SERVER_NAME,
+    SERVER_TITLE, SERVER_VERSION, instructions_for,
 };
 
 /// JSON-RPC's code for a server error without a more specific code.
@@ -54,7 +55,7 @@ struct InitializeResult<'a> {
     protocol_version: &'a str,
     capabilities: Capabilities,
     server_info: ServerInfo,
-    instructions: &'static str,
+    instructions: String,
 }
 
 #[derive(Serialize)]
@@ -63,7 +64,7 @@ struct DiscoverResult {
     result_type: &'static str,
     supported_versions: [&'static str; MCP_VERSIONS.len()],
     capabilities: Capabilities,
-    instructions: &'static str,
+    instructions: String,
     ttl_ms: u64,
     cache_scope: &'static str,
     #[serde(rename = "_meta")]
@@ -96,8 +97,8 @@ const SERVER_INFO: ServerInfo = ServerInfo {
 };
 
 /// Answers an `initialize` line, byte for byte as the daemon does; `None` when the line is invalid,
-/// because the daemon reports that error.
-pub fn initialize(line: &[u8]) -> Option<Vec<u8>> {
+/// because the daemon reports that error. `tools` are those that the bridge asks for; the line may name others.
+pub fn initialize(line: &[u8], tools: Option<&str>) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Request<'a> {
         #[serde(borrow)]
@@ -113,9 +114,15 @@ pub fn initialize(line: &[u8]) -> Option<Vec<u8>> {
         _capabilities: serde::de::IgnoredAny,
         #[serde(rename = "clientInfo")]
         _client_info: serde::de::IgnoredAny,
+        #[serde(default, rename = "_meta")]
+        meta: serde_json::Map<String, serde_json::Value>,
     }
     let request: Request<'_> = serde_json::from_slice(line).ok()?;
     let wanted = request.params.protocol_version.as_str();
+    let tools = match request.params.meta.get(TOOLS_META) {
+        Some(named) => Some(named.as_str()?),
+        None => tools,
+    };
     let has_initialize = wanted != MCP_VERSION_MODERN && MCP_VERSIONS.contains(&wanted);
     let result = InitializeResult {
         protocol_version: if has_initialize {
@@ -125,14 +132,14 @@ pub fn initialize(line: &[u8]) -> Option<Vec<u8>> {
         },
         capabilities: CAPABILITIES,
         server_info: SERVER_INFO,
-        instructions: INSTRUCTIONS,
+        instructions: instructions_for(tools)?,
     };
     response(request.id, result)
 }
 
 /// Answers a `server/discover` line, byte for byte as the daemon does; `None` when the line is invalid,
-/// because the daemon reports that error.
-pub fn discover(line: &[u8]) -> Option<Vec<u8>> {
+/// because the daemon reports that error. `tools` are those that the bridge asks for.
+pub fn discover(line: &[u8], tools: Option<&str>) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Request<'a> {
         #[serde(borrow)]
@@ -157,7 +164,7 @@ pub fn discover(line: &[u8]) -> Option<Vec<u8>> {
         result_type: "complete",
         supported_versions: MCP_VERSIONS,
         capabilities: CAPABILITIES,
-        instructions: INSTRUCTIONS,
+        instructions: instructions_for(tools)?,
         ttl_ms: 0,
         cache_scope: "private",
         meta: DiscoverMeta {
@@ -230,7 +237,7 @@ mod tests {
     fn initialized(version: &str) -> Value {
         let line = json!({"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": {
             "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "h", "version": "1"}}});
-        serde_json::from_slice(&initialize(line.to_string().as_bytes()).unwrap()).unwrap()
+        serde_json::from_slice(&initialize(line.to_string().as_bytes(), None).unwrap()).unwrap()
     }
 
     #[test]
@@ -249,7 +256,7 @@ mod tests {
             initialized("1999-01-01")["result"]["protocolVersion"],
             "2025-11-25"
         );
-        assert_eq!(initialize(br#"{"id":1,"method":"initialize"}"#), None);
+        assert_eq!(initialize(br#"{"id":1,"method":"initialize"}"#, None), None);
     }
 
     #[test]
@@ -260,12 +267,12 @@ mod tests {
                 "io.modelcontextprotocol/clientCapabilities": {}}}})
             .to_string()
         };
-        let answer = discover(line("2026-07-28").as_bytes()).unwrap();
+        let answer = discover(line("2026-07-28").as_bytes(), None).unwrap();
         let answer: Value = serde_json::from_slice(&answer).unwrap();
         assert_eq!(answer["id"], 3);
         assert_eq!(answer["result"]["supportedVersions"], json!(MCP_VERSIONS));
         assert_eq!(answer["result"]["resultType"], "complete");
-        assert_eq!(discover(line("2030-01-01").as_bytes()), None);
-        assert_eq!(discover(br#"{"id":3,"params":{}}"#), None);
+        assert_eq!(discover(line("2030-01-01").as_bytes(), None), None);
+        assert_eq!(discover(br#"{"id":3,"params":{}}"#, None), None);
     }
 }

@@ -259,10 +259,11 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
     /// Answers `initialize` and `server/discover` requests that have waited for at least `age`.
     fn answer_openings(&mut self, age: Duration, now: Instant) -> io::Result<()> {
         let mut answered = Vec::new();
+        let tools = self.bridge.hello.tools.as_deref();
         for (id, method, line) in self.held.openings(age, now) {
             let answer = match method {
-                Method::Initialize => answers::initialize(line),
-                _ => answers::discover(line),
+                Method::Initialize => answers::initialize(line, tools),
+                _ => answers::discover(line, tools),
             };
             if let Some(answer) = answer {
                 self.output.message(answer)?;

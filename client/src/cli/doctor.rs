@@ -72,7 +72,7 @@ fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
 
 /// Returns the findings of the daemon's program, or the reason why it cannot run.
 fn daemon(fixes: bool, globals: &Globals) -> Vec<Finding> {
-    const INSTALL: &str = "Install it: `cargo install lored`, or name it with LORE_DAEMON.";
+    const INSTALL: &str = "Install it, with `cargo install --path daemon` in the source of lore, or name it with LORE_DAEMON.";
     let bad = |check: &str, seen: String, remedy: &str| {
         vec![Finding::new(check, "bad", seen, Some(remedy))]
     };

@@ -7,7 +7,7 @@ use super::common::{AS_OF, GUARD, PAGE};
 use super::flag::{Fields, Flag, Kind};
 use super::output::{sanitize, sanitize_lines};
 use super::parser::Matches;
-use super::report::{Column, MORE, Rendered, Report, column, column_of, facts, more, rows};
+use super::report::{Column, MORE, Rendered, Report, column, column_of, facts, more, none, rows};
 use super::template::{at, fill, fill_each, is, list, members};
 use super::{Caller, Exit, Failure};
 
@@ -111,7 +111,7 @@ pub const ENTITIES: &[Column] = &[
     column("name", "{name:60}"),
     column("mentions", "{mentions}"),
     column("relevance", "{relevance:.1}"),
-    column("last mentioned", "{last_mentioned:30}"),
+    column("last mentioned", "{last_mentioned:time}"),
     column_of("part of", parent),
 ];
 
@@ -137,7 +137,7 @@ const MENTIONS: &[Column] = &[
         fill(template, mention)
     }),
     column("position", "{position}"),
-    column("at", "{at:30}"),
+    column("at", "{at:time}"),
     column("text", "{snippet:80}"),
 ];
 
@@ -149,8 +149,8 @@ const FACTS: &[Column] = &[
     column("slug", "{slug:80}"),
     column_of("part of", parent),
     column("mentions", "{mentions}"),
-    column("first mentioned", "{first_mentioned:30}"),
-    column("last mentioned", "{last_mentioned:30}"),
+    column("first mentioned", "{first_mentioned:time}"),
+    column("last mentioned", "{last_mentioned:time}"),
     column("relevance", "{relevance:.1}"),
     column_of("resolved", |entity| {
         if is(entity, "resolved") { "yes" } else { "no" }.to_owned()
@@ -172,7 +172,7 @@ pub fn named_session(_: &Matches, caller: &Caller, fields: &mut Fields) -> Resul
 fn listed(reply: &Value, _: &Matches) -> Rendered {
     let entities = list(reply, "entities");
     if entities.is_empty() {
-        return Rendered::nothing(String::new());
+        return Rendered::empty(none("entities") + &more(MORE, reply));
     }
     let kinds: Vec<_> = members(reply, "kinds")
         .map(|(kind, count)| format!("{} {count}", sanitize(kind, 40)))

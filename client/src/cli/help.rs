@@ -149,6 +149,8 @@ mod tests {
     use std::ffi::OsString;
     use std::path::Path;
 
+    use lore::protocol::hint;
+
     use super::super::command::Action;
     use super::*;
 
@@ -282,6 +284,44 @@ mod tests {
             std::fs::read_to_string(&path).unwrap() == expected,
             "the README's table is not what the list says: run `UPDATE_DOCS=1 cargo test -p lore --bin lore` and commit it"
         );
+    }
+
+    /// The commands and flags that hints of the daemon name exist, and the commands call the operations of the hints.
+    #[test]
+    fn hints_name_commands_and_flags() {
+        let leaves = leaves();
+        for tool in hint::Tool::ALL {
+            let line = tool.command();
+            if let Some(operation) = line.strip_prefix("lore call ") {
+                assert_eq!(operation, tool.operation());
+                continue;
+            }
+            let path: Vec<&str> = line.split(' ').collect();
+            let (_, command) = leaves
+                .iter()
+                .find(|(known, _)| *known == path)
+                .unwrap_or_else(|| panic!("no command `{line}`"));
+            if let Action::Call(operation) = &command.action {
+                assert_eq!(operation.name, tool.operation(), "{line}");
+            }
+        }
+        for (argument, flag) in hint::flags() {
+            let name = flag.trim_start_matches('-');
+            let is_global = parser::whole()
+                .get_arguments()
+                .any(|it| it.get_long() == Some(name));
+            let is_flag = |it: &Flag| it.name == name && it.argument_name() == *argument;
+            let is_own = leaves
+                .iter()
+                .any(|(_, command)| command.all_flags().any(is_flag));
+            let is_local = leaves
+                .iter()
+                .any(|(_, command)| command.all_flags().any(|it| it.name == name));
+            assert!(
+                is_own || is_global || is_local,
+                "no flag {flag} for `{argument}`"
+            );
+        }
     }
 
     /// The operations and arguments of all commands are in docs/operations.md, which is generated from the daemon's

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -39,6 +39,9 @@ pub fn text(what: &str, argument: &str) -> Result<String, Failure> {
 pub fn text_or_stdin(text: &str) -> io::Result<Vec<u8>> {
     match text {
         "-" => {
+            if io::stdin().is_terminal() {
+                lore::errln!("lore: reading standard input; end it with Ctrl-D");
+            }
             let mut input = Vec::new();
             io::stdin().lock().read_to_end(&mut input)?;
             Ok(input)

@@ -105,7 +105,7 @@ pub const MESSAGE: Command = Command::family(
 
 const MESSAGES: &[Column] = &[
     column("message", "{message:40}"),
-    column("at", "{at:30}"),
+    column("at", "{at:time}"),
     column("sender", "{sender}"),
     column("type", "{type}"),
     column("tokens", "{tokens}"),
@@ -119,7 +119,7 @@ const FACTS: &[Column] = &[
     column("message", "{message:40}"),
     column("session", "{session}"),
     column("position", "{position}"),
-    column("at", "{at:30}"),
+    column("at", "{at:time}"),
     column("agent", "{agent:40}"),
     column("sender", "{sender}"),
     column("type", "{type}"),

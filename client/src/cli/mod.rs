@@ -127,6 +127,8 @@ struct Globals {
     session: Option<String>,
     socket: Option<PathBuf>,
     json: bool,
+    /// Whether the command is `lore call`, whose user knows operations instead of commands.
+    is_call: bool,
 }
 
 /// Outcome of a command.
@@ -170,13 +172,18 @@ pub fn run() -> ExitCode {
     }
     let (result, is_json) = match call::plain_words() {
         Some((name, arguments)) => {
-            let caller = Caller::new(Globals::default()).map_err(Failure::from);
+            let globals = Globals {
+                is_call: true,
+                ..Globals::default()
+            };
+            let caller = Caller::new(globals).map_err(Failure::from);
             let called = caller.and_then(|mut caller| call::run(&name, &arguments, &mut caller));
             (called, true)
         }
         None => {
-            let (command, matches, globals) = parser::parse();
-            let is_json = globals.json || command.name == call::CALL.name;
+            let (command, matches, mut globals) = parser::parse();
+            globals.is_call = command.name == call::CALL.name;
+            let is_json = globals.json || globals.is_call;
             (command.run(&matches, globals), is_json)
         }
     };
@@ -196,8 +203,10 @@ impl Globals {
         let cwd = std::env::current_dir().ok();
         let agent = self.agent.clone().or_else(|| variable("LORE_AGENT"));
         let host_session = Surroundings::of_this_process(agent.as_deref()).of_command();
+        // The daemon writes hints as commands of `lore`, or as operations for `lore call`.
+        let program = if self.is_call { "lore-call" } else { "lore" };
         Hello {
-            client: format!("lore/{}", env!("CARGO_PKG_VERSION")),
+            client: format!("{program}/{}", env!("CARGO_PKG_VERSION")),
             agent,
             cwd: cwd.and_then(|cwd| cwd.into_os_string().into_string().ok()),
             session: self.session.clone(),

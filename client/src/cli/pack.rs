@@ -184,7 +184,7 @@ fn event(of: &Value) -> String {
     fill("{kind} {id:60} of ", of)
         + &place
         + &fill(
-            ", position {position=gone}: {event:30=-} at {at:30=-} by {agent:30=-}\n",
+            ", position {position=gone}: {event:30=-} at {at:time=-} by {agent:30=-}\n",
             of,
         )
 }
@@ -194,7 +194,7 @@ const PACK_FACTS: &[Column] = &[
     column("made for", "a {made_for}, SHA-256 {wanted:64}"),
     column("session", "{session}"),
     column("position", "{position}"),
-    column("at", "{at:30}"),
+    column("at", "{at:time}"),
     column("agent", "{agent:40}"),
     column_of("tokens", |pack| {
         let sections = fill_each("{name} {tokens}", list(pack, "sections")).join(", ");
@@ -208,7 +208,7 @@ const EVENTS: &[Column] = &[
     column_of("session", session),
     column("position", "{position=gone}"),
     column("event", "{event:30=-}"),
-    column("at", "{at:30=-}"),
+    column("at", "{at:time=-}"),
     column("agent", "{agent:30=-}"),
 ];
 

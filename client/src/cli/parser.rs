@@ -124,10 +124,19 @@ impl Matches {
 
 /// Parses the command line. Usage errors, help and the version end the process here.
 pub fn parse() -> (&'static Command, Matches, Globals) {
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words = help_words(std::env::args_os().collect());
     let matches = for_words(&words).try_get_matches_from(words);
     let matches = matches.unwrap_or_else(|error| error.exit());
     selected(matches)
+}
+
+/// Converts `lore help COMMAND…` to `lore COMMAND… --help`, and `lore help` to `lore --help`.
+fn help_words(mut words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_some_and(|word| word == "help") {
+        words.remove(1);
+        words.push("--help".into());
+    }
+    words
 }
 
 /// Returns the requested command with the global options, which may stand before or after it.
@@ -327,4 +336,31 @@ fn one_of(choices: &'static [(&'static str, &'static str)]) -> PossibleValuesPar
             false => value.help(*help),
         }
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_is_a_command() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(help_words(words("lore help")), words("lore --help"));
+        assert_eq!(
+            help_words(words("lore help session list")),
+            words("lore session list --help")
+        );
+        assert_eq!(
+            help_words(words("lore search help")),
+            words("lore search help")
+        );
+        let help = |line: &str| {
+            let words = help_words(words(line));
+            let shown = for_words(&words).try_get_matches_from(words);
+            shown.map_or_else(|error| error.to_string(), |_| String::new())
+        };
+        assert!(help("lore help").contains("Every day"));
+        assert!(help("lore help session list").contains("List sessions"));
+        assert!(help("lore help bogus").contains("unrecognized subcommand"));
+    }
 }

@@ -62,7 +62,7 @@ fn top(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     let program = find_top().ok_or_else(|| {
         io::Error::other(format!(
             "`lore top` is a separate program, {TOP_PROGRAM}, which is neither next to lore nor on PATH; \
-             `cargo install {TOP_PROGRAM}` installs it, `cargo install --path client/top` in the source"
+             `cargo install --path client/top` in the source of lore installs it"
         ))
     })?;
     let flags = [

@@ -72,7 +72,7 @@ const SHARES: Report = table_or(
     &[
         column("user", "{user}"),
         column_of("may", permission),
-        column("since", "{since:30}"),
+        column("since", "{since:time}"),
     ],
     "lore: the project is not shared\n",
 );
@@ -82,7 +82,7 @@ const PROJECTS: &[Column] = &[
     column("", "{is_current}"),
     column("project", "{project:80}"),
     column("name", "{name:40}"),
-    column("changed", "{updated_at:30}"),
+    column("changed", "{updated_at:time}"),
     column("written", "{contexts:60=-}"),
     column_of("worktrees", |project| {
         let branches: Vec<_> = list(project, "worktrees").iter().map(branch).collect();
@@ -117,7 +117,7 @@ fn projects(reply: &Value, _: &Matches) -> Rendered {
     let current = raw(reply, "current");
     let mut projects = list(reply, "projects").to_vec();
     if projects.is_empty() {
-        return Rendered::nothing(
+        return Rendered::empty(
             "lore: no project yet; `lore project init` makes this folder one\n".to_owned(),
         );
     }

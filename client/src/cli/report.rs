@@ -70,7 +70,7 @@ pub struct Table {
     pub columns: &'static [Column],
     /// Last line when the reply has a `next`.
     pub more: &'static str,
-    /// Standard error output for an empty list.
+    /// Standard error output for an empty list, which is a success; otherwise made from the name of the list.
     pub empty: &'static str,
 }
 
@@ -121,6 +121,15 @@ impl Rendered {
         }
     }
 
+    /// Output of a list without entries: a success that says on standard error what is empty.
+    pub const fn empty(aside: String) -> Self {
+        Self {
+            out: String::new(),
+            aside,
+            end: Exit::Good,
+        }
+    }
+
     /// Output of a command that found nothing.
     pub const fn nothing(aside: String) -> Self {
         Self {
@@ -159,10 +168,21 @@ impl Table {
     fn render(&self, value: &Value) -> Rendered {
         let values = list(value, self.list);
         if values.is_empty() {
-            return Rendered::nothing(fill(self.empty, value));
+            let more = more(self.more, value);
+            return Rendered::empty(
+                match self.empty {
+                    "" => none(self.list),
+                    empty => fill(empty, value),
+                } + &more,
+            );
         }
         Rendered::good(rows(self.columns, values) + &more(self.more, value))
     }
+}
+
+/// Says that there are none of what a list holds.
+pub fn none(list: &str) -> String {
+    format!("lore: no {}\n", list.replace('_', " "))
 }
 
 /// Formats the last line of a page when there is another page.

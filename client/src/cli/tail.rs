@@ -7,24 +7,28 @@ use std::thread;
 use std::time::Duration;
 
 use lore::connection::Error;
+use lore::local_time::local_time;
 use lore::protocol::log::{Event, FollowEventsReply};
 use lore::protocol::{CursorName, Position, SessionId};
-use lore::sanitize::summary;
+use lore::sanitize::{event_words, is_internal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::command::Command;
 use super::flag::{Fields, Flag};
+use super::log::ALL;
 use super::output::{self, Output, sanitize};
 use super::parser::Matches;
-use super::report::read;
+use super::report::{none, read};
 use super::{Caller, Exit, Failure};
 
 /// Default number of earlier events to print first.
 const BEFORE: u64 = 10;
 /// Events per reply.
 const PAGE: u64 = 200;
+/// Width of the description of an event, in characters.
+const WORDS_CHARS: usize = 160;
 /// Duration of one waiting call, in milliseconds. Then the command checks whether the output is still read.
 const WAIT_MS: u64 = 10_000;
 /// Minimum and maximum pause before reconnecting to a daemon that went away.
@@ -61,6 +65,7 @@ pub const TAIL: Command = Command::client("tail", "Print events as they are reco
         ),
         Flag::text("not-agent", "NAME", "Only of other agents than this one"),
         Flag::texts("kind", "KIND", "Only of this kind; may be repeated").sends("kinds"),
+        ALL,
         Flag::switch(
             "no-follow",
             "Stop after the events that are recorded already",
@@ -103,7 +108,8 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         };
         (was_reached, pause) = (true, PAUSE_MIN);
         is_found |= !reply.events.is_empty();
-        interrupt.not_while(|| print(caller.output, &reply.events))?;
+        let shows_all = matches.is(ALL.name) || !matches.texts("kind").is_empty();
+        interrupt.not_while(|| print(caller.output, &reply.events, shows_all))?;
         start = PageStart::Position(reply.next.0);
         if let Some(name) = &cursor
             && !reply.events.is_empty()
@@ -114,10 +120,10 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
             break;
         }
     }
-    Ok(match is_found || is_following {
-        true => Exit::Good,
-        false => Exit::Nothing,
-    })
+    if !is_found && !is_following && caller.output == Output::Human {
+        lore::err!("{}", none("events"));
+    }
+    Ok(Exit::Good)
 }
 
 fn first(matches: &Matches, caller: &mut Caller, has_cursor: bool) -> Result<PageStart, Failure> {
@@ -180,10 +186,11 @@ fn may_come_back(error: &Error) -> bool {
     }
 }
 
-fn print(output: Output, events: &[Event]) -> Result<(), Failure> {
+fn print(output: Output, events: &[Event], shows_all: bool) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for event in events {
         match output {
+            Output::Human if !shows_all && is_internal(&event.kind, &event.client) => continue,
             Output::Json => {
                 serde_json::to_writer(&mut lines, event).map_err(io::Error::other)?;
             }
@@ -205,12 +212,11 @@ fn line(event: &Event) -> String {
         agent => agent,
     };
     format!(
-        "{} {} {} {} {}",
-        sanitize(&event.time, 30),
+        "{} {} {} {}",
+        local_time(&event.time).unwrap_or_else(|| sanitize(&event.time, 30)),
         sanitize(agent, 24),
-        sanitize(&event.kind, 30),
         sanitize(session, 24),
-        summary(&event.payload)
+        event_words(&event.kind, &event.payload, WORDS_CHARS)
     )
 }
 

@@ -7,8 +7,10 @@
 //! - `.1`: a number with this many decimals
 //! - `count step`: `1 step`, `2 steps`
 //! - `yes/no`: a word for true and a word for false
+//! - `time`: an RFC 3339 time as local date and time
 //! - `json`, `json 80`: JSON, at most this many characters
 
+use lore::local_time::local_time;
 use lore::sanitize::{bytes, sanitize};
 use serde_json::Value;
 
@@ -53,6 +55,10 @@ fn formatted(value: &Value, format: &str) -> String {
     }
     match (value, format.split_once('/')) {
         (Value::Bool(is), Some((yes, no))) => if *is { yes } else { no }.to_owned(),
+        _ if format == "time" => {
+            let text = plain(value);
+            local_time(&text).unwrap_or_else(|| sanitize(&text, 30))
+        }
         _ if format == "bytes" => bytes(value.as_u64().unwrap_or_default()),
         _ => sanitize(&plain(value), format.parse().unwrap_or(0)),
     }

@@ -12,6 +12,7 @@ pub mod documents;
 pub mod entities;
 mod error;
 pub mod frame;
+pub mod hint;
 mod id;
 mod json;
 mod lenient_numbers;

@@ -52,6 +52,7 @@ pub fn lore_with(
         .env_clear()
         .env("LORE_HOME", home)
         .env("LORE_DAEMON", "/nonexistent/lored")
+        .env("TZ", "UTC")
         .envs(variables.iter().copied())
         .args(arguments)
         .stdin(Stdio::piped())

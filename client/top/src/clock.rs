@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use lore::local_time::local_time_of_day;
 
 /// A timestamp, in microseconds since 1970.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,16 +32,9 @@ impl UnixMicros {
         self.0.div_euclid(1_000_000)
     }
 
-    /// Formats the time of day in UTC: `15:04:05`.
+    /// Formats the local time of day: `15:04:05`.
     pub fn time_of_day(self) -> String {
-        Timestamp::from_microsecond(self.0).map_or_else(
-            |_| "--:--:--".to_owned(),
-            |at| {
-                at.to_zoned_datetime(TimeZone::UTC)
-                    .strftime("%H:%M:%S")
-                    .to_string()
-            },
-        )
+        local_time_of_day(self.0).unwrap_or_else(|| "--:--:--".to_owned())
     }
 }
 
@@ -52,6 +45,7 @@ mod tests {
 
     #[test]
     fn times_of_the_daemon_are_read() {
+        lore::local_time::use_utc();
         let read = UnixMicros::read("2026-11-22T15:04:05.250000Z").unwrap();
         assert_eq!(read.time_of_day(), "15:04:05");
         let later = UnixMicros::read("2026-11-22T15:04:06Z").unwrap();

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use lore::protocol::SessionId;
 use lore::protocol::sessions::SessionSummary;
 use lore::protocol::status::{Follower, Resolver, StatusReply};
 
@@ -157,14 +158,21 @@ impl Sort {
     }
 }
 
-/// Returns the rows of a pane. If `frozen` is given, it supplies the events.
+/// Returns the rows of a pane. If `frozen` is given, it supplies the events, and `open` is the session whose events
+/// are listed. Bookkeeping is not listed.
 pub fn items<'a>(
     model: &'a Model,
     pane: Pane,
     sort: Sort,
     filter: &str,
     frozen: Option<&'a [Arc<Entry>]>,
+    open: Option<&str>,
 ) -> Vec<Item<'a>> {
+    let shown = |entry: &&Arc<Entry>| {
+        !entry.is_internal && open.is_none_or(|open| entry.session.as_deref() == Some(open))
+    };
+    let opened = model.opened.as_ref();
+    let opened = opened.filter(|opened| open == Some(opened.session.as_str()));
     let mut items: Vec<Item<'a>> = match (pane, frozen) {
         (Pane::Sessions, _) => model
             .sessions
@@ -176,12 +184,20 @@ pub fn items<'a>(
             .iter()
             .map(|(name, agent)| Item::Agent(name, agent))
             .collect(),
-        (Pane::Events, Some(frozen)) => frozen.iter().map(|entry| Item::Event(entry)).collect(),
-        (Pane::Events, None) => model
-            .events
-            .iter()
-            .map(|entry| Item::Event(entry))
-            .collect(),
+        (Pane::Events, Some(frozen)) => {
+            let entries = frozen.iter().filter(shown);
+            entries.map(|entry| Item::Event(entry)).collect()
+        }
+        (Pane::Events, None) => match opened {
+            Some(opened) => {
+                let entries = opened.events.iter().filter(shown);
+                entries.map(|entry| Item::Event(entry)).collect()
+            }
+            None => {
+                let entries = model.events.iter().filter(shown);
+                entries.map(|entry| Item::Event(entry)).collect()
+            }
+        },
         (Pane::Followers, _) => followers(model),
         (Pane::Latency, _) => model
             .latency
@@ -272,12 +288,26 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// Returns a session's id.
+    pub const fn session(&self) -> Option<&'a SessionId> {
+        match self {
+            Self::Session(session, _) => Some(&session.session),
+            Self::Agent(..)
+            | Self::Event(_)
+            | Self::Follower(_)
+            | Self::Resolver(_)
+            | Self::Latency(..)
+            | Self::Fact(..) => None,
+        }
+    }
+
     /// Returns the key for sorting by name.
     fn name(&self) -> &'a str {
         match *self {
             Self::Session(session, _) => session
                 .title
                 .as_deref()
+                .or(session.first_message.as_deref())
                 .unwrap_or_else(|| session.session.as_str()),
             Self::Agent(name, _) | Self::Latency(name, _) | Self::Fact(name, _) => name,
             Self::Event(entry) => &entry.kind,
@@ -324,6 +354,7 @@ impl<'a> Item<'a> {
                 has(session.session.as_str())
                     || may_have(&session.title)
                     || may_have(&session.topic)
+                    || may_have(&session.first_message)
                     || may_have(&session.project)
                     || may_have(&session.user)
                     || session

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use lore::protocol::SessionId;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::fetch::poll::Order;
@@ -30,6 +31,10 @@ pub struct Screen {
     pub help: Option<usize>,
     /// Polling interval, in seconds.
     pub every: u64,
+    /// Session under the cursor of the pane of sessions.
+    pub selected: Option<SessionId>,
+    /// Session whose events the pane of events lists.
+    pub open: Option<SessionId>,
     /// First visible row, by pane.
     tops: [usize; Pane::ALL.len()],
     /// Index of the chosen sort order, by pane.
@@ -41,7 +46,7 @@ pub struct Screen {
 }
 
 /// Request of a key to the rest of the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyAction {
     /// Quit.
     Quit,
@@ -68,6 +73,8 @@ impl Screen {
             frozen: None,
             help: None,
             every,
+            selected: None,
+            open: None,
             tops: [0; Pane::ALL.len()],
             sorts: [0; Pane::ALL.len()],
             anchor: None,
@@ -83,6 +90,7 @@ impl Screen {
             self.sort(pane),
             self.filter_now(),
             self.frozen.as_deref(),
+            self.open.as_ref().map(SessionId::as_str),
         )
     }
 
@@ -136,6 +144,8 @@ impl Screen {
                 self.read_help(code);
                 return None;
             }
+            KeyCode::Esc if self.open.is_some() => self.close(),
+            KeyCode::Enter if self.pane == Pane::Sessions => return self.open_selected(model),
             KeyCode::Esc if !self.filter.is_empty() => self.filter.clear(),
             KeyCode::Char('q') | KeyCode::Esc => return Some(KeyAction::Quit),
             KeyCode::Char('?' | 'h') | KeyCode::F(1) => self.help = Some(0),
@@ -150,6 +160,7 @@ impl Screen {
             KeyCode::Char(digit) => {
                 if let Some(pane) = Pane::of_digit(digit) {
                     self.pane = pane;
+                    self.open = None;
                 }
             }
             code => {
@@ -180,7 +191,63 @@ impl Screen {
         room.saturating_sub(1).max(1)
     }
 
+    /// Opens the session under the cursor, else the first one: its events are listed until Esc.
+    fn open_selected(&mut self, model: &Model) -> Option<KeyAction> {
+        let session = {
+            let items = self.items(model, Pane::Sessions);
+            let selected = items.iter().filter_map(Item::session).find(|session| {
+                self.selected
+                    .as_ref()
+                    .is_none_or(|selected| selected == *session)
+            });
+            selected
+                .or_else(|| items.iter().find_map(Item::session))
+                .cloned()?
+        };
+        self.selected = Some(session.clone());
+        self.open = Some(session.clone());
+        self.anchor = None;
+        self.pane = Pane::Events;
+        Some(KeyAction::Look(Order::Open(session)))
+    }
+
+    /// Returns to the list of sessions.
+    fn close(&mut self) {
+        self.open = None;
+        self.anchor = None;
+        self.pane = Pane::Sessions;
+    }
+
+    /// Moves the cursor among the sessions; the list scrolls with it.
+    fn select(&mut self, scroll: Scroll, model: &Model) {
+        let room = self
+            .room
+            .get(Pane::Sessions.index())
+            .copied()
+            .unwrap_or(1)
+            .max(1);
+        let (at, session, top) = {
+            let items = self.items(model, Pane::Sessions);
+            let last = items.len().saturating_sub(1);
+            let is_selected = |item: &Item<'_>| item.session() == self.selected.as_ref();
+            let at = match items.iter().position(is_selected) {
+                Some(at) => scrolled(at, scroll, last),
+                None => 0,
+            };
+            let top = self.top(Pane::Sessions, &items, room);
+            (at, items.get(at).and_then(Item::session).cloned(), top)
+        };
+        self.selected = session;
+        if let Some(kept) = self.tops.get_mut(Pane::Sessions.index()) {
+            *kept = top.clamp((at + 1).saturating_sub(room), at);
+        }
+    }
+
     fn scroll(&mut self, scroll: Scroll, model: &Model) {
+        if self.pane == Pane::Sessions {
+            self.select(scroll, model);
+            return;
+        }
         let room = self.room.get(self.pane.index()).copied().unwrap_or(1);
         let (top, anchor) = {
             let items = self.items(model, self.pane);

@@ -57,6 +57,7 @@ impl TestHome {
             .env("LORE_HOME", self.path())
             .env("LORE_DAEMON", self.path().join("started"))
             .env("TERM", "xterm")
+            .env("TZ", "UTC")
             .args(arguments);
         command
     }

@@ -132,12 +132,18 @@ pub(super) fn within(bytes_max: usize, answer: Answer) -> Answer {
 }
 
 /// Builds the refusal of an unknown operation name.
-pub(super) fn unknown(name: &str) -> Refusal {
+fn unknown(name: &str) -> Refusal {
+    unknown_among(name, |_| true)
+}
+
+/// Builds the refusal of an unknown operation name for a caller that sees these operations.
+pub(super) fn unknown_among(name: &str, is_seen: impl Fn(&str) -> bool) -> Refusal {
     let shown: String = name.chars().take(64).collect();
-    let hint = match nearest(name, TABLE.keys().copied()) {
+    let names = TABLE.keys().copied().filter(|name| is_seen(name));
+    let hint = match nearest(name, names.clone()) {
         Some(near) => format!("Did you mean `{near}`?"),
         None => {
-            let names: Vec<&str> = TABLE.keys().copied().collect();
+            let names: Vec<&str> = names.collect();
             format!("Operations are: {}.", names.join(", "))
         }
     };

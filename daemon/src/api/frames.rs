@@ -19,13 +19,14 @@ use tokio_util::sync::CancellationToken;
 use super::connection_slots::ConnectionSlot;
 use super::dispatch::{Dispatch, within};
 use super::frame_reader::{Frame, FrameReader, ReadError};
+use super::hints::Reader;
 use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
 use super::long_polls::LongPolls;
 use super::tool_selection::ToolSelection;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
 use crate::operation::{
-    Answer, Caller, Context, Quota, SessionUse, WaitPermit, blocking, check_agent,
+    Caller, Context, Quota, Reply, SessionUse, WaitPermit, blocking, check_agent,
 };
 use crate::projects;
 use crate::state::State;
@@ -74,6 +75,7 @@ struct Call {
     /// Whether the call counts as a long poll.
     waits: bool,
     caller: Caller,
+    recipient: Reader,
 }
 
 struct FinishedCall {
@@ -82,7 +84,7 @@ struct FinishedCall {
     bytes: usize,
     /// Whether the call counted as a long poll.
     waited: bool,
-    answer: Answer,
+    answer: Result<Reply, ErrorBody>,
 }
 
 enum Event {
@@ -192,6 +194,7 @@ impl Endpoint {
         let mut waiting = LongPolls::new(self.limits.long_polls_max);
         let mut bytes_in_flight = 0;
         let mut open = true;
+        let recipient = Reader::of(&caller.actor.client);
         loop {
             if !open {
                 waiting.end_all();
@@ -256,6 +259,7 @@ impl Endpoint {
                                 bytes,
                                 waits: false,
                                 caller: caller.clone(),
+                                recipient,
                             };
                             if self.dispatch.waits(&name) {
                                 (call.caller.wait_permit, call.waits) = waiting.begin(id);
@@ -326,7 +330,8 @@ impl Endpoint {
         args: Args,
         memory_permit: MemoryPermit,
     ) -> FinishedCall {
-        let (id, bytes, waited) = (call.id, call.bytes, call.waits);
+        let (id, bytes, waited, recipient) = (call.id, call.bytes, call.waits, call.recipient);
+        let called = name.clone();
         // A long poll has dropped its arguments by then.
         let memory_permit = if memory_permit.is_empty() && !waited {
             self.budget.small(bytes).await
@@ -354,6 +359,7 @@ impl Endpoint {
             let _permit = memory_permit;
             self.dispatch.call(call.caller, &name, args).await
         };
+        let answer = answer.map_err(|refusal| recipient.body(&refusal, Some(&called)));
         FinishedCall {
             id,
             bytes,

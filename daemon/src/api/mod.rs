@@ -8,6 +8,7 @@ mod connection_slots;
 mod dispatch;
 mod frame_reader;
 mod frames;
+mod hints;
 mod http;
 mod incoming;
 pub mod limits;

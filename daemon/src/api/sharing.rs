@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, hint, with};
 use crate::operation::{Access, Caller, Context, Operation, TenantDirectory, blocking};
 use crate::projects::{self, ShareAccess};
 
@@ -71,8 +72,11 @@ pub async fn route(
                 Access::Write => "write",
             }
         );
-        Refusal::new(Code::ProjectNotFound, message)
-            .hint("Its owner shares it with `share_project`, whose reply says how you call it.")
+        Refusal::new(Code::ProjectNotFound, message).hint(hint![
+            "Its owner shares it",
+            with(Tool::ShareProject),
+            "; the reply says how you call it."
+        ])
     };
     let (uid_of, name) = (tenant_directory.uid, owner.clone());
     let uid = blocking(move || Ok(uid_of(&name).ok())).await?;

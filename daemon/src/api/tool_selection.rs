@@ -11,9 +11,12 @@ use crate::operation::Operation;
 use crate::search;
 
 /// The tools that most work needs.
-const CORE: [&str; 12] = [
+const CORE: [&str; 15] = [
+    "append_context",
+    "context_pack",
     "enrich_message",
     "get_context",
+    "get_session",
     "record_message",
     "record_step",
     "resolve_variables",
@@ -29,6 +32,7 @@ const CORE: [&str; 12] = [
 /// The selection of listed tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolSelection {
+    sets: Vec<Toolset>,
     names: BTreeSet<&'static str>,
     whole: bool,
 }
@@ -44,6 +48,7 @@ impl ToolSelection {
     #[must_use]
     pub fn of(sets: &[Toolset]) -> Self {
         Self {
+            sets: sets.to_vec(),
             names: sets.iter().flat_map(|set| names(*set)).collect(),
             whole: sets.contains(&Toolset::Full),
         }
@@ -64,6 +69,12 @@ impl ToolSelection {
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
+    }
+
+    /// Returns the instructions for a model that sees these tools.
+    #[must_use]
+    pub fn instructions(&self) -> String {
+        lore::protocol::tools::instructions(&self.sets)
     }
 
     /// Returns whether tools are listed with all arguments and with reply schemas.
@@ -124,6 +135,31 @@ mod tests {
         assert_eq!(legacy.len(), 8);
     }
 
+    /// The instructions name only tools that the host lists.
+    #[test]
+    fn instructions_name_listed_tools() {
+        let mut named = 0;
+        for set in Toolset::ALL {
+            let tools = ToolSelection::of(&[*set]);
+            let instructions = tools.instructions();
+            let quoted = instructions.split('`').skip(1).step_by(2);
+            for name in quoted.filter(|name| TABLE.contains_key(name)) {
+                assert!(tools.has(name), "{set:?}: {name}");
+                named += 1;
+            }
+        }
+        assert!(named > 40, "{named}");
+        let core = ToolSelection::default();
+        for name in [
+            "context_pack",
+            "enrich_message",
+            "record_step",
+            "workflow_checkpoint_save",
+        ] {
+            assert!(core.instructions().contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
     /// Sets can be combined; only `full` lists whole schemas.
     #[test]
     fn sets_are_joined() {
@@ -133,7 +169,7 @@ mod tests {
         assert!(!core.is_whole() && !core.has("get_step"));
         let more = ToolSelection::read(Some("core,steps"));
         let more = more.unwrap_or_default();
-        assert!(more.has("get_step") && more.has("search") && !more.has("get_session"));
+        assert!(more.has("get_step") && more.has("search") && !more.has("list_messages"));
         let legacy = ToolSelection::of(&[Toolset::Legacy]);
         assert_eq!(legacy.names.len(), CORE.len() + 8);
         assert!(ToolSelection::of(&[Toolset::Steps, Toolset::Full]).is_whole());

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, aside, hint};
 
 /// Storage limits, in the section `[checkpoints]` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,13 +67,18 @@ impl Limits {
         let max = self.checkpoint_bytes_max;
         if stored > max {
             return Err(exceeded("checkpoint", "one checkpoint", 0, stored, max)
-                .hint("Save less in `context`, or what is large in a document or a file."));
+                .hint("Save less in the context, or what is large in a document or a file."));
         }
         let over = |current: u64, max: u64| new > 0 && current.saturating_add(new) > max;
         if over(of_session, self.session_bytes_max) {
             let whose = format!("the checkpoints of the session `{session}`");
-            return Err(exceeded("session", &whose, of_session, new, self.session_bytes_max)
-                .hint("Delete checkpoints of it (`workflow_checkpoint_delete`), or save into a new session."));
+            return Err(
+                exceeded("session", &whose, of_session, new, self.session_bytes_max).hint(hint![
+                    "Delete checkpoints of it",
+                    aside(Tool::CheckpointDelete),
+                    ", or save into a new session."
+                ]),
+            );
         }
         if over(of_all, self.total_bytes_max) {
             let whose = "all checkpoints";
@@ -101,7 +107,11 @@ impl Limits {
                  keys; the most is {max}"
             ),
         )
-        .hint("Delete some of them (`workflow_checkpoint_delete`), or save into a new session.")
+        .hint(hint![
+            "Delete some of them",
+            aside(Tool::CheckpointDelete),
+            ", or save into a new session."
+        ])
         .details(json!({"limit": "count", "current": count, "asked": 1, "maximum": max}))
     }
 

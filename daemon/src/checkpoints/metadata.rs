@@ -38,7 +38,7 @@ impl Metadata {
             return Err(Refusal::invalid(format!(
                 "`metadata` has {bytes} bytes as JSON; at most {max} are kept"
             ))
-            .hint("Put what is large into `context`."));
+            .hint("Put what is large into the context."));
         }
         Ok(Self {
             name: map.get("name").map(name).transpose()?,

@@ -9,6 +9,7 @@ use crate::events::documents::{
     DocumentEvent, DocumentMeta, DocumentRemoved, DocumentRestatted, PartMeta, SourceAdded,
 };
 use crate::events::{NewEvent, empty_body};
+use crate::hint::{Tool, hint};
 use crate::locks::lock_unpoisoned;
 use crate::log::{Body, Hash, codec};
 use crate::store::{PendingBlob, Rows};
@@ -72,7 +73,7 @@ fn nothing_recorded() -> Refusal {
 #[must_use]
 pub fn unknown_source(source: &str) -> Refusal {
     Refusal::new(Code::NotFound, format!("source `{source}` not found"))
-        .hint("`list_sources` lists them; `add_source` makes a folder one.")
+        .hint(hint![Tool::ListSources, " lists them."; Tool::AddSource, " makes a folder one."])
 }
 
 /// Adds a folder or file as a source.
@@ -320,8 +321,9 @@ impl Command for RemoveDocument {
 pub fn unknown_document(id: &str) -> Refusal {
     let shown: String = id.chars().take(80).collect();
     let message = format!("document `{shown}` not found; it may have been removed");
-    Refusal::new(Code::NotFound, message)
-        .hint("`search_documents` and `explore_document_structure` give ids.")
+    Refusal::new(Code::NotFound, message).hint(
+        hint![Tool::SearchDocuments, " gives ids."; Tool::ExploreDocumentStructure, " lists them."],
+    )
 }
 
 /// Records the state of a file that is not ingested.

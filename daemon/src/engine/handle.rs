@@ -15,6 +15,7 @@ use super::{Command, DecisionContext, KeyClaim, Outcome, PublishedState};
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
+use crate::hint::{arg, hint};
 use crate::log::{Actor, Position};
 use crate::store::StoreId;
 
@@ -71,7 +72,7 @@ impl Engine {
         let gone = || {
             self.health.refusal().unwrap_or_else(|| {
                 Refusal::new(Code::StorageUnavailable, "the daemon is stopping")
-                    .hint("Repeat the call with the same `key`; the next daemon answers it.")
+                    .hint(hint!["The next daemon answers the call."; "Repeat it with the same ", arg("key"), "."])
             })
         };
         // Back-pressure: callers of a full queue wait here, before anything is promised.
@@ -99,7 +100,7 @@ impl Engine {
                 Code::Timeout,
                 "the disk has not taken the write in 30 s; whether it was recorded is unknown",
             )
-            .hint("Repeat the call with the same `key`.")),
+            .hint(hint!["Repeat the call with the same ", arg("key"), "."])),
         }
     }
 
@@ -171,7 +172,11 @@ impl Engine {
                     wait.as_millis()
                 ),
             )
-            .hint("Leave `at_least` out, or name a position that a write has returned.")
+            .hint(hint![
+                "Leave ",
+                arg("at_least"),
+                " out, or name a position that a write has returned."
+            ])
         })
     }
 

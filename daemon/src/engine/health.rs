@@ -5,6 +5,7 @@ use std::sync::{Arc, RwLock};
 use tokio::sync::watch;
 
 use crate::error::{Code, Refusal};
+use crate::hint::{arg, hint};
 use crate::locks::unpoisoned;
 
 /// Whether writes are accepted.
@@ -89,7 +90,10 @@ impl Health {
             ),
             WriteState::Failed { reason } => Some(
                 unavailable(format!("a write to the disk failed: {reason}")).hint(
-                    "The daemon restarts into recovery; repeat the call with the same `key`.",
+                    hint![
+                        "The daemon restarts into recovery.";
+                        "Repeat the call with the same ", arg("key"), "."
+                    ],
                 ),
             ),
         }

@@ -16,6 +16,7 @@ use super::time::LogTime;
 use super::{Fold, Outcome, PublishedState, Settings, Tail};
 use crate::clock::Clock;
 use crate::error::{Code, Refusal};
+use crate::hint::{arg, hint};
 use crate::store::ballast::{self, BallastFile};
 use crate::store::{Changes, Error, Store};
 
@@ -338,7 +339,11 @@ impl Writer {
         let refusal = self.health.refusal().map(|refusal| {
             let message =
                 format!("a write failed: {error}; whether this call was recorded is unknown");
-            Refusal { message, ..refusal }.hint("Repeat the call with the same `key`.")
+            Refusal { message, ..refusal }.hint(hint![
+                "Repeat the call with the same ",
+                arg("key"),
+                "."
+            ])
         });
         answer(
             answers

@@ -9,6 +9,7 @@ use crate::engine::{Command, DecisionContext, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::forgetting::{ContentForgotten, ForgettingEvent};
 use crate::events::{Event, NewEvent, empty_body, unexpected};
+use crate::hint::{arg, hint};
 use crate::log::{
     Body, EventScope, EventsErased, EventsForgotten, Hash, Log, Position, StreamName, forgotten,
     index,
@@ -213,7 +214,13 @@ impl Forget {
                     ranges.len()
                 ),
             )
-            .hint("Narrow it with `from` and `to`, and forget one piece after the other."));
+            .hint(hint![
+                "Narrow it with ",
+                arg("from"),
+                " and ",
+                arg("to"),
+                ", and forget one piece after the other."
+            ]));
         }
         let reported = EventsForgotten {
             ranges,

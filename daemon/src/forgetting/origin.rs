@@ -87,7 +87,7 @@ mod tests {
         ] {
             let refused = ContentOrigin::parse(text).unwrap_err();
             assert!(refused.message.contains(reported), "{text}: {refused}");
-            assert!(refused.hint.unwrap().contains("`tool:NAME`"));
+            assert!(refused.hint.unwrap().plain().contains("`tool:NAME`"));
         }
     }
 }

@@ -246,7 +246,7 @@ async fn what_is_long_goes_whole() {
         let refused = looking.check(&selected).unwrap_err();
         assert_eq!(refused.code, Code::InvalidInput);
         assert!(refused.message.contains("the session `s`"), "{refused}");
-        assert!(refused.hint.unwrap().contains("alone"));
+        assert!(refused.hint.unwrap().plain().contains("alone"));
     });
     examine(cx, usize::MAX, &of_agent, |looking, selected| {
         assert_eq!(selected.parts.len(), 2);

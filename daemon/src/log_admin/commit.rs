@@ -9,6 +9,7 @@ use super::cursors::{Change, Committer, Cursors, StoredCursor};
 use super::follow::reachable;
 use crate::clock::format_time;
 use crate::error::Refusal;
+use crate::hint::{Tool, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Op};
 
@@ -41,8 +42,11 @@ impl Op for CommitCursor {
             }
             (None, Some(true)) => (Change::Remove, None),
             (None, None | Some(false)) => {
-                return Err(Refusal::invalid("`position` is missing")
-                    .hint("Give `next` of follow_events, or `remove` to take the cursor away."));
+                return Err(Refusal::invalid("`position` is missing").hint(hint![
+                    "Give the end of the last reply of ",
+                    Tool::FollowEvents,
+                    ", or ask to remove the cursor."
+                ]));
             }
             (Some(_), Some(true)) => {
                 return Err(Refusal::invalid(

@@ -15,6 +15,7 @@ use super::page::{Filter, OwnFilter, Page};
 use super::poll;
 use crate::engine::PublishedState;
 use crate::error::Refusal;
+use crate::hint::{arg, hint};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 
 /// Maximum wait of one call, in milliseconds; larger values are reduced to this.
@@ -119,7 +120,11 @@ impl FollowStart {
             _ => Err(Refusal::invalid(
                 "`from`, `cursor` and `since_last_turn` exclude one another",
             )
-            .hint("Begin with one of them, and go on with `from` = `next` of the reply.")),
+            .hint(hint![
+                "Begin with one of them, and go on with ",
+                arg("from"),
+                ": the end of the last reply."
+            ])),
         }
     }
 
@@ -156,7 +161,7 @@ pub(super) fn reachable(
     Err(Refusal::invalid(format!(
         "{what} is {position}, which the log has not reached; it is at {tail}"
     ))
-    .hint("A position is of one store; give `next` of a reply of this one."))
+    .hint("A position is of one store; give one that a reply of this store has returned."))
 }
 
 #[cfg(test)]

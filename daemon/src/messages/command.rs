@@ -5,6 +5,7 @@ use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::messages::{MessageEvent, MessageMeta, ToolCallMeta};
+use crate::hint::{arg, hint};
 use crate::log::Body;
 use crate::sessions::{PreparedSession, lineage};
 use crate::store::PendingBlob;
@@ -55,7 +56,11 @@ impl Command for RecordTool {
                     Code::NotFound,
                     format!("the session `{}` has no execution `{id}`", selected.session),
                 )
-                .hint("Leave `execution` out to start one; the reply returns the id."));
+                .hint(hint![
+                    "Leave ",
+                    arg("execution"),
+                    " out to start one; the reply returns the id."
+                ]));
             }
         }
         self.executed.blobs = hashes(&self.blobs);

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::{SessionUse, WaitPermit};
 use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
+use crate::hint::{arg, hint};
 use crate::locks::lock_unpoisoned;
 use crate::log::{Actor, Hash};
 
@@ -92,7 +93,11 @@ impl Caller {
                 "an idempotency key has 1 to {KEY_BYTES_MAX} bytes; this one has {}",
                 key.len()
             ))
-            .hint("Use for example a UUID, or leave `key` out."));
+            .hint(hint![
+                "Use for example a UUID, or leave ",
+                arg("key"),
+                " out."
+            ]));
         }
         let body = canonical_hash(operation, args, large)?;
         Ok(Some(KeyClaim::new(key, &self.actor, body)))

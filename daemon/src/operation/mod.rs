@@ -37,6 +37,7 @@ use crate::engine::{
 };
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
+use crate::hint::{Tool, arg, hint};
 use crate::log::index;
 use crate::sessions;
 use crate::store::Blobs;
@@ -446,10 +447,11 @@ impl Context {
         }
         let message = "this daemon serves all users of the machine, and reads no files of theirs";
         Err(Refusal::new(Code::Forbidden, message.to_owned())
-            .hint(
-                "Send the documents: `lore docs add` does it by itself, `put_document` sends one. Or run a \
-                 daemon of your own: `lore service install`, or unset LORE_SOCKET.",
-            )
+            .hint(hint![
+                "Send the documents: `lore docs add` does it by itself.";
+                Tool::PutDocument, " sends one.";
+                "Or run a daemon of your own: `lore service install`, or unset LORE_SOCKET."
+            ])
             .details(serde_json::json!({"reaches_files": false})))
     }
 
@@ -490,7 +492,7 @@ pub async fn blocking<T: Send + 'static>(
             Code::StorageUnavailable,
             "the daemon is stopping",
         )
-        .hint("Repeat the call, a write with the same `key`; the next daemon answers it.")),
+        .hint(hint!["Repeat the call; the next daemon answers it."; "Repeat a write with the same ", arg("key"), "."])),
         Err(_) => Err(Refusal::new(
             Code::Internal,
             "the work failed inside the daemon; nothing else is affected",

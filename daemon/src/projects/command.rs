@@ -12,6 +12,7 @@ use crate::events::projects::{
     Change, DraftMeta, ProjectEvent, ProjectInitialised, ProjectShared, VersionMeta, WorktreeSeen,
 };
 use crate::events::{NewEvent, empty_body};
+use crate::hint::{Tool, hint};
 use crate::locks::lock_unpoisoned;
 use crate::log::Body;
 use crate::store::{PendingBlob, Rows};
@@ -74,7 +75,7 @@ fn unknown(project: &str) -> Refusal {
         Code::ProjectNotFound,
         format!("project `{project}` not found"),
     )
-    .hint("`list_projects` lists them; `init_project` makes a directory one.")
+    .hint(hint![Tool::ListProjects, " lists them."; Tool::InitProject, " makes a directory one."])
 }
 
 fn decided_twice() -> Refusal {

@@ -8,6 +8,7 @@ use super::validate::Validation;
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::events::projects::{Change, ContextWritten, DraftSaved};
+use crate::hint::{Tool, hint};
 use crate::log::{Body, Hash, codec};
 use crate::operation::Context;
 use crate::steps::Text;
@@ -19,9 +20,10 @@ use crate::store::PendingBlob;
 /// `INVALID_INPUT` if the content is empty, too long or binary.
 pub fn check_content(content: &str, bytes_max: u64) -> Result<(), Refusal> {
     if content.trim_start_matches('\u{feff}').trim().is_empty() {
-        return Err(Refusal::invalid("the content is empty").hint(
-            "Give the whole content of the file; `clear_context` empties a file on purpose.",
-        ));
+        return Err(Refusal::invalid("the content is empty").hint(hint![
+            "Give the whole content of the file.";
+            Tool::ClearContext, " empties a file on purpose."
+        ]));
     }
     if content.len() as u64 > bytes_max {
         return Err(Refusal::invalid(format!(

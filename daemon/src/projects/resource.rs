@@ -7,6 +7,7 @@ use super::view::{self, FileRow};
 use crate::error::{Code, Refusal};
 use crate::events::Event;
 use crate::events::projects::ProjectEvent;
+use crate::hint::{Tool, hint};
 use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{AffectedResources, Entry, Page, Resource};
@@ -131,8 +132,9 @@ fn row(rows: &dyn Rows, id: &str) -> Result<FileRow, Refusal> {
             Code::NotFound,
             format!("context file `lore://project/{shown}` not found"),
         )
-        .hint(
-            "The address is `lore://project/<project id>/<file type>`; `list_contexts` lists them.",
-        )
+        .hint(hint![
+            "The address is `lore://project/<project id>/<file type>`.";
+            Tool::ListContexts, " lists them."
+        ])
     })
 }

@@ -13,6 +13,7 @@ use crate::events::NewEvent;
 use crate::events::sessions::{
     LeaseReleased, Parent, SessionEvent, SessionLeased, SessionOrigin, SessionUpdated,
 };
+use crate::hint::{arg, hint};
 use crate::log::{Body, Position};
 
 /// Limit on the tags of a session.
@@ -124,7 +125,13 @@ fn check_size(details: &Details) -> Result<(), Refusal> {
         return Err(Refusal::invalid(format!(
             "the session would have {tags} tags; it has at most {TAGS_MAX}"
         ))
-        .hint("Take some away with `remove_tags`, or set them all with `tags`."));
+        .hint(hint![
+            "Take some away with ",
+            arg("remove_tags"),
+            ", or set them all with ",
+            arg("tags"),
+            "."
+        ]));
     }
     let bytes = details.preferences.as_ref().map_or(0, String::len);
     if bytes > PREFERENCES_BYTES_MAX {
@@ -189,9 +196,10 @@ impl AcquireLease {
             Code::Conflict,
             format!("the lease `{}` of `{session}` {why}", self.name),
         )
-        .hint(
-            "Wait until it ends or is released; to renew one, give the `token` that it came with.",
-        )
+        .hint(hint![
+            "Wait until it ends or is released.";
+            "To renew one, give the ", arg("token"), " that it came with."
+        ])
     }
 }
 

@@ -12,6 +12,7 @@ use crate::engine::DecisionContext;
 use crate::error::{Code, Refusal};
 use crate::events::sessions::{SessionCreated, SessionEvent, SessionOrigin};
 use crate::events::{Event, NewEvent};
+use crate::hint::{Tool, arg, aside, hint, with};
 use crate::log::{Actor, Body, Header, Position};
 use crate::operation::{Caller, SessionUse};
 use crate::store::{Error, Rows};
@@ -455,7 +456,7 @@ pub fn was_forgotten(session: &str, tombstone: &Tombstone) -> Refusal {
             tombstone.position
         ),
     )
-    .hint("Calls without a session use your own; the first write makes it.")
+    .hint(hint!["Leave ", arg("session"), " out, and the call finds its session by itself."; Tool::CreateSession, " makes another one."])
 }
 
 /// Checks that the session exists and returns its id.
@@ -481,7 +482,11 @@ pub fn open(rows: &dyn Rows, session: &str) -> Result<SessionRow, Refusal> {
             Code::SessionClosed,
             format!("the session `{session}` was closed; nothing more is recorded in it"),
         )
-        .hint("Continue in a fork (`fork_session`) or in a new session.")),
+        .hint(hint![
+            "Continue in a fork",
+            aside(Tool::ForkSession),
+            " or in a new session."
+        ])),
         None => Err(not_found(rows, session)?),
     }
 }
@@ -510,7 +515,11 @@ pub fn fenced(
         Code::Conflict,
         format!("the lease with the token {token} is no longer held{who}"),
     )
-    .hint("Take it again with `lease_session`, look at what has changed, then repeat the call."))
+    .hint(hint![
+        "Take it again",
+        with(Tool::LeaseSession),
+        ", look at what has changed, then repeat the call."
+    ]))
 }
 
 fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
@@ -520,12 +529,9 @@ fn not_found(rows: &dyn Rows, session: &str) -> Result<Refusal, Error> {
     let ids = view::ids(rows, NEAR_AMONG)?;
     let near = lore::protocol::several_nearest(session, ids.iter().map(String::as_str), 3);
     let hint = if near.is_empty() {
-        "Calls without a session use your own; the first write makes it.".to_owned()
+        hint!["Leave ", arg("session"), " out, and the call finds its session by itself."; Tool::CreateSession, " makes one with an id of your own."]
     } else {
-        format!(
-            "Near to it: {}. Calls without a session use your own.",
-            near.join(", ")
-        )
+        hint![format!("Near to it: {}.", near.join(", ")); Tool::CreateSession, " makes one with an id of your own."]
     };
     Ok(Refusal::new(
         Code::SessionNotFound,

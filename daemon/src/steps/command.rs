@@ -9,6 +9,7 @@ use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::steps::{StepAssigned, StepEvent};
+use crate::hint::{arg, hint};
 use crate::log::{Body, EventScope, Position, index};
 use crate::sessions::{PreparedSession, ResolvedSession, lineage};
 use crate::store::PendingBlob;
@@ -49,7 +50,11 @@ impl Command for RecordStep {
             return Err(Refusal::invalid(format!(
                 "step numbers go from 1 to {STEP_MAX}; this would be {step}"
             ))
-            .hint("Leave `step` out for the next free number, or begin a new session."));
+            .hint(hint![
+                "Leave ",
+                arg("step"),
+                " out for the next free number, or begin a new session."
+            ]));
         }
         let attempt = before.saturating_add(1);
         let assigned = StepAssigned {

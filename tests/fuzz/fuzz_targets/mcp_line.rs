@@ -7,5 +7,5 @@ use lore::bridge::{answers, check_line};
 fuzz_target!(|line: &[u8]| {
     let _ = lored::api::check_mcp_line(line);
     let _ = check_line(line);
-    let _ = answers::initialize(line);
+    let _ = answers::initialize(line, None);
 });

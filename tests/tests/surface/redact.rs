@@ -17,9 +17,10 @@ const IDS: [(&str, &str); 7] = [
 ];
 
 /// Other shapes, with their replacements.
-const SHAPES: [(&str, &str); 10] = [
+const SHAPES: [(&str, &str); 11] = [
     (r"\b\d+ bytes free", "<n> bytes free"),
     (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", "<time>"),
+    (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}", "<local time>"),
     (r"\b[0-9a-f]{64}\b", "<hash>"),
     (r"\b[0-9a-f]{32}\b", "<id>"),
     (r"\b[0-9]{16}\b", "<microseconds>"),

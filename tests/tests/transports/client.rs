@@ -105,16 +105,17 @@ fn the_bridge_answers_as_the_daemon_would() {
     let (_home, daemon) = serve!();
     type Answer = fn(&[u8]) -> Option<Vec<u8>>;
     for (line, own) in [
-        (INITIALIZE.to_owned(), answers::initialize as Answer),
         (
-            INITIALIZE.replace("2025-11-25", "2024-11-05"),
-            answers::initialize,
+            INITIALIZE.to_owned(),
+            (|line| answers::initialize(line, None)) as Answer,
         ),
-        (
-            INITIALIZE.replace("2025-11-25", "1999-01-01"),
-            answers::initialize,
-        ),
-        (DISCOVER.to_owned(), answers::discover),
+        (INITIALIZE.replace("2025-11-25", "2024-11-05"), |line| {
+            answers::initialize(line, None)
+        }),
+        (INITIALIZE.replace("2025-11-25", "1999-01-01"), |line| {
+            answers::initialize(line, None)
+        }),
+        (DISCOVER.to_owned(), |line| answers::discover(line, None)),
     ] {
         let mut stream = UnixStream::connect(daemon.socket()).expect("the daemon listens");
         writeln!(stream, "{line}").expect("the daemon reads");

@@ -212,9 +212,10 @@ fn listed(reply: &Value, total: Option<u64>) -> Rendered {
     let checkpoints = list(reply, "");
     let Some(first) = checkpoints.first() else {
         let total = total.filter(|total| *total > 0);
-        return Rendered::nothing(total.map_or_else(String::new, |total| {
-            format!("lore: there are {total}; --offset skips all of them\n")
-        }));
+        return Rendered::empty(match total {
+            None => "lore: the session has no checkpoints\n".to_owned(),
+            Some(total) => format!("lore: there are {total}; --offset skips all of them\n"),
+        });
     };
     let count = checkpoints.len() as u64;
     let keys = fill_each("{:40}", list(first, "criticalKeys")).join(", ");

@@ -144,7 +144,7 @@ const VERSIONS: Report = table_or(
     "versions",
     &[
         column("version", "{version}"),
-        column("at", "{at:30}"),
+        column("at", "{at:time}"),
         column_of("by", |version| author(at(version, "agent"))),
         column("change", "{change}"),
         column("size", "{bytes:bytes}"),
@@ -186,7 +186,7 @@ fn known(template: &str, file: &Value) -> String {
 const FILES: &[Column] = &[
     column("file type", "{file_type:40}"),
     column_of("version", |file| known("{version}", file)),
-    column_of("at", |file| known("{updated_at:30}", file)),
+    column_of("at", |file| known("{updated_at:time}", file)),
     column_of("by", |file| known("{updated_by:40=-}", file)),
     column_of("size", |file| known("{bytes:bytes}", file)),
     column_of("errors", |file| known("{errors}", file)),

@@ -66,11 +66,11 @@ fn content(reply: &Value, _: &Matches) -> Rendered {
 fn about(reply: &Value) -> String {
     let template = match at(reply, "attempt_count") {
         Value::Null => {
-            "lore: {file_type:80} of {project:80}, version {version}, by {updated_by:40=-} at {updated_at:30}\n"
+            "lore: {file_type:80} of {project:80}, version {version}, by {updated_by:40=-} at {updated_at:time}\n"
         }
         _ => {
             "lore: draft of {file_type:80} in {project:80}, attempt {attempt_count} by {updated_by:40=-} at \
-             {updated_at:30}: not written, because it does not fit\n"
+             {updated_at:time}: not written, because it does not fit\n"
         }
     };
     let mut text = fill(template, reply);
@@ -91,7 +91,7 @@ fn missing(reply: &Value) -> String {
         _ => {
             fill(empty, reply)
                 + &author(at(reply, "updated_by"))
-                + &fill(" at {updated_at:30}\n", reply)
+                + &fill(" at {updated_at:time}\n", reply)
         }
     };
     let template = at(reply, "template");

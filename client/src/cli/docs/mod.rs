@@ -144,7 +144,7 @@ const CONTEXTS: Report = table_or(
         column("documents", "{documents=0}"),
         column("chunks", "{chunks=0}"),
     ],
-    "lore: context not found\n",
+    "lore: no contexts of documents\n",
 );
 
 const ITEMS: &[Column] = &[
@@ -157,7 +157,7 @@ const ITEMS: &[Column] = &[
 fn structure(reply: &Value, _: &Matches) -> Rendered {
     let items = list(reply, "items");
     if items.is_empty() {
-        return Rendered::nothing("lore: nothing was found\n".to_owned());
+        return Rendered::empty("lore: no documents fit\n".to_owned() + &more(MORE, reply));
     }
     let rest = match number(reply, "total") > items.len() as u64 {
         true => fill("{total} in all\n", reply),

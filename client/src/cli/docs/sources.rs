@@ -215,7 +215,7 @@ pub const LIST: Command = Command::call_with(
 fn listed(reply: &Value) -> Rendered {
     let sources = list(reply, "sources");
     if sources.is_empty() {
-        return Rendered::nothing(
+        return Rendered::empty(
             "lore: no source yet; `lore docs add FOLDER` makes one\n".to_owned(),
         );
     }

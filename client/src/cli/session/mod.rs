@@ -149,12 +149,13 @@ pub const SESSION: Command = Command::family(
 const SESSIONS: &[Column] = &[
     column("session", "{session}"),
     column("state", "{state}"),
-    column("last activity", "{last_activity:30}"),
+    column("last activity", "{last_activity:time}"),
     column("steps", "{steps}"),
     column("user", "{user:20}"),
     column("agents", "{agents:30}"),
     column("tags", "{tags:30}"),
-    column("title", "{title|topic:50}"),
+    column("project", "{project:30}"),
+    column("title", "{title|topic|first_message:50}"),
 ];
 
 const UPDATED: &[Column] = &[
@@ -168,8 +169,7 @@ const UPDATED: &[Column] = &[
     }),
 ];
 
-const LEASED: &str =
-    "lease {name:80} of session {session} {renewed:renewed/taken} until {until:30}: token {token}";
+const LEASED: &str = "lease {name:80} of session {session} {renewed:renewed/taken} until {until:time}: token {token}";
 
 /// LORE_SESSION names the session to work in, not the new session.
 fn new_id(matches: &Matches, caller: &Caller, fields: &mut Fields) -> Result<(), Failure> {
@@ -206,7 +206,7 @@ fn metrics(reply: &Value) -> String {
     }
     points.push(now);
     let columns = &[
-        column("at", "{at:30}"),
+        column("at", "{at:time}"),
         column("position", "{position}"),
         column("working set", "{context_size}"),
         column("entities", "{entity_count}"),

@@ -20,9 +20,9 @@ const FACTS: &[Column] = &[
         Value::Null => String::new(),
         parent => fill("{session} at {position}", parent),
     }),
-    column("created", "{created_at:30}"),
-    column("last activity", "{last_activity:30}"),
-    column("last looked at", "{last_accessed_at:200}"),
+    column("created", "{created_at:time}"),
+    column("last activity", "{last_activity:time}"),
+    column("last looked at", "{last_accessed_at:time}"),
     column("last change", "{changed}"),
     column("messages", "{messages}"),
     column("steps", "{steps}"),
@@ -43,7 +43,7 @@ const FACTS: &[Column] = &[
 const TOOLS: &[Column] = &[
     column("tool", "{tool:40}"),
     column("status", "{status}"),
-    column("at", "{at:30}"),
+    column("at", "{at:time}"),
     column("agent", "{agent:20}"),
     column_of("recorded as", |tool| {
         let template = match at(tool, "step") {
@@ -64,11 +64,11 @@ pub fn session(session: &Value) -> String {
     for (list_of, template) in [
         (
             "leases",
-            "lease {name:40} held by {agent:40} until {until:30}\n",
+            "lease {name:40} held by {agent:40} until {until:time}\n",
         ),
         (
             "pruning_history",
-            "pruned at {at:30} ({strategy:20}): {tokens_before} tokens before, {tokens_after} after{undone:, undone/}\n",
+            "pruned at {at:time} ({strategy:20}): {tokens_before} tokens before, {tokens_after} after{undone:, undone/}\n",
         ),
     ] {
         text.extend(

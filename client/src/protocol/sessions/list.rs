@@ -40,6 +40,9 @@ pub struct SessionSummary {
     pub title: Option<String>,
     /// Its topic.
     pub topic: Option<String>,
+    /// The beginning of its first message, if it has neither title nor topic.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_message: Option<String>,
     /// Its tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,

@@ -11,6 +11,8 @@ use crate::clock::UnixMicros;
 /// Limit on stored events.
 pub const KEPT: usize = 2_000;
 
+/// Longest stored description, in characters.
+const SUMMARY_CHARS: usize = 160;
 /// Longest stored name, in characters.
 const NAME_CHARS: usize = 128;
 
@@ -29,7 +31,9 @@ pub struct Entry {
     pub client: String,
     /// Session id.
     pub session: Option<String>,
-    /// Most informative payload fields.
+    /// Whether it is bookkeeping.
+    pub is_internal: bool,
+    /// What was said or done, in words.
     pub summary: String,
 }
 
@@ -44,7 +48,8 @@ impl Entry {
             agent: name(&event.agent),
             client: name(&event.client),
             session: event.session.as_ref().map(|session| name(session.as_str())),
-            summary: sanitize::summary(&event.payload),
+            is_internal: sanitize::is_internal(&event.kind, &event.client),
+            summary: sanitize::event_words(&event.kind, &event.payload, SUMMARY_CHARS),
         }
     }
 }

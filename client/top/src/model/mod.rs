@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use lore::protocol::SessionId;
 use lore::protocol::sessions::{ListSessionsReply, SessionSummary};
 use lore::protocol::status::StatusReply;
 
@@ -42,6 +43,8 @@ pub enum Update {
     Sessions(ListSessionsReply, Duration),
     /// Events, in log order.
     Events(Page),
+    /// The events of the session that the user opened, in log order.
+    Opened(SessionId, Vec<Entry>),
     /// The log is a different store or an older state, so collected events are invalid.
     OtherLog,
     /// The daemon cannot be called.
@@ -83,6 +86,25 @@ pub enum ConnectionState {
     Lost(UnixMicros, ConnectionLoss),
 }
 
+/// A session that the user opened, with its events.
+#[derive(Debug)]
+pub struct OpenedSession {
+    /// Its id.
+    pub session: SessionId,
+    /// Its newest events.
+    pub events: Events,
+}
+
+impl OpenedSession {
+    /// Adds an event of the session, unless it is known.
+    fn push(&mut self, entry: Arc<Entry>) {
+        let newest = self.events.iter().next().map_or(0, |entry| entry.position);
+        if entry.position > newest {
+            self.events.push(entry);
+        }
+    }
+}
+
 /// All collected data.
 #[derive(Debug)]
 pub struct Model {
@@ -100,6 +122,8 @@ pub struct Model {
     pub more_sessions: bool,
     /// Newest events.
     pub events: Events,
+    /// The session that the user opened last.
+    pub opened: Option<OpenedSession>,
     /// Number of skipped events.
     pub skipped: u64,
     /// Reason why events cannot be followed.
@@ -125,6 +149,7 @@ impl Model {
             sessions: Vec::new(),
             more_sessions: false,
             events: Events::default(),
+            opened: None,
             skipped: 0,
             deaf: None,
             agents: Agents::default(),
@@ -145,7 +170,18 @@ impl Model {
                 self.sessions = reply.sessions;
             }
             Update::Events(page) => self.take_events(page),
+            Update::Opened(session, entries) => {
+                let mut opened = OpenedSession {
+                    session,
+                    events: Events::default(),
+                };
+                for entry in entries {
+                    opened.push(Arc::new(entry));
+                }
+                self.opened = Some(opened);
+            }
             Update::OtherLog => {
+                self.opened = None;
                 self.events.clear();
                 self.agents.clear();
                 self.tallies.clear();
@@ -214,7 +250,13 @@ impl Model {
             if let Some(session) = &entry.session {
                 self.count(session, entry.at);
             }
-            self.events.push(Arc::new(entry));
+            let entry = Arc::new(entry);
+            if let Some(opened) = &mut self.opened
+                && entry.session.as_deref() == Some(opened.session.as_str())
+            {
+                opened.push(Arc::clone(&entry));
+            }
+            self.events.push(entry);
         }
     }
 

@@ -73,6 +73,7 @@ pub fn session(id: &str, title: &str, agents: &[&str], steps: u64, at: i64) -> S
         project: Some("lore".to_owned()),
         title: Some(title.to_owned()),
         topic: None,
+        first_message: None,
         tags: Vec::new(),
         agents: agents.iter().map(|agent| (*agent).to_owned()).collect(),
         created_at: "2026-11-20T11:00:00Z".to_owned(),
@@ -102,6 +103,7 @@ pub fn event(position: u64, at: i64, agent: &str, kind: &str, session: Option<&s
         agent: agent.to_owned(),
         client: "lore/0.1.0".to_owned(),
         session: session.map(str::to_owned),
+        is_internal: false,
         summary: format!("step={position}"),
     }
 }
@@ -117,6 +119,7 @@ pub fn page(entries: Vec<Entry>) -> Update {
 
 /// Returns a model with a daemon, three sessions and some events.
 pub fn model() -> Model {
+    lore::local_time::use_utc();
     let mut model = Model::new("/run/user/1000/lore/lore.sock".to_owned(), NOON);
     let took = Duration::from_micros(420);
     let mut learn = |learned, at| model.learn(learned, noon_and(at));

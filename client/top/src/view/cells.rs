@@ -1,5 +1,6 @@
 //! Columns of each pane, and the cells of its rows.
 
+use lore::protocol::SessionId;
 use lore::protocol::sessions::SessionState;
 use lore::sanitize::bytes;
 
@@ -45,9 +46,9 @@ pub const fn columns(pane: Pane) -> &'static [Column] {
                     Column::number("POSITION", 9, 3),
                     Column::text("TIME", 8, 8, 2),
                     Column::text("AGENT", 10, 20, 1),
-                    Column::text("KIND", 16, 26, 0),
+                    Column::text("WHAT", 24, 160, 0),
                     Column::text("SESSION", 10, 26, 4),
-                    Column::text("WHAT", 16, 80, 5),
+                    Column::text("KIND", 16, 26, 5),
                     Column::text("PROGRAM", 12, 24, 6),
                 ]
             }
@@ -88,7 +89,7 @@ pub const fn columns(pane: Pane) -> &'static [Column] {
 }
 
 /// Returns the cells of a row, one for each column of its pane.
-pub fn cells(item: &Item<'_>, model: &Model) -> Vec<CellText> {
+pub fn cells(item: &Item<'_>, model: &Model, selected: Option<&SessionId>) -> Vec<CellText> {
     let plain = |text: &str| (text.to_owned(), Tone::Plain);
     let name = |text: &str| (text.to_owned(), Tone::Name);
     let faint = |text: &str| (text.to_owned(), Tone::Faint);
@@ -100,12 +101,16 @@ pub fn cells(item: &Item<'_>, model: &Model) -> Vec<CellText> {
     let ago = |at: UnixMicros| plain(&age(model.now.since(at)));
     match *item {
         Item::Session(session, recent) => vec![
-            name(session.session.as_str()),
+            match selected == Some(&session.session) {
+                true => (session.session.to_string(), Tone::Chosen),
+                false => name(session.session.as_str()),
+            },
             plain(
                 session
                     .title
                     .as_ref()
                     .or(session.topic.as_ref())
+                    .or(session.first_message.as_ref())
                     .map_or("", String::as_str),
             ),
             faint(&session.agents.join(", ")),
@@ -128,9 +133,9 @@ pub fn cells(item: &Item<'_>, model: &Model) -> Vec<CellText> {
             faint(&entry.position.to_string()),
             plain(&entry.at.time_of_day()),
             name(or_dash(&entry.agent)),
-            plain(&entry.kind),
-            or_none(entry.session.as_ref()),
             plain(&entry.summary),
+            or_none(entry.session.as_ref()),
+            faint(&entry.kind),
             faint(&entry.client),
         ],
         Item::Follower(follower) => vec![

@@ -4,7 +4,8 @@
 pub const LINES: &[&str] = &[
     "q, Ctrl-C      end; Esc, too, once there is nothing to take back",
     "1 to 6         choose a pane; Tab, Shift-Tab, Left, Right go around",
-    "Up, Down       scroll a row; PgUp, PgDn a screenful; Home, End to the ends",
+    "Up, Down       move or scroll a row; PgUp, PgDn a screenful; Home, End to the ends",
+    "Enter          open the session under the cursor: what was said and done; Esc goes back",
     "/              list only what contains a text; Enter keeps it, Esc takes it back",
     "p, space       hold the events still; again: go on",
     "s              the next order of the pane",
@@ -19,5 +20,5 @@ pub const LINES: &[&str] = &[
     "               event delivered: from an event's stamp until it is here",
     "6 Sizes        warnings, sizes, counts, limits and places, as `lore status` has them",
     "",
-    "Times are UTC. Nothing here writes to the log or starts a daemon.",
+    "Times are local. Nothing here writes to the log or starts a daemon.",
 ];

@@ -27,7 +27,8 @@ const GRID_ROWS: u16 = 36;
 const REPORT_ROWS: usize = 20;
 
 /// Key hints, from the longest to the shortest form.
-const KEYS: [&str; 3] = [
+const KEYS: [&str; 4] = [
+    "q end  Tab pane  Enter open  / filter  p hold  s order  ? help",
     "q end  Tab pane  / filter  p hold  s order  ? help",
     "q end  Tab pane  ? help",
     "? help",
@@ -95,7 +96,7 @@ pub fn report(model: &Model, screen: &Screen, columns: u16) -> String {
         let shown: Vec<_> = items
             .iter()
             .take(REPORT_ROWS)
-            .map(|item| cells::cells(item, model))
+            .map(|item| cells::cells(item, model, None))
             .collect();
         let area = Rect::new(0, 0, columns, rows(shown.len()) + 1);
         let mut buffer = Buffer::empty(area);
@@ -194,7 +195,7 @@ fn draw_pane(
             .iter()
             .skip(top)
             .take(room)
-            .map(|item| cells::cells(item, model))
+            .map(|item| cells::cells(item, model, screen.selected.as_ref()))
             .collect();
         sheet::draw(inner, buffer, paint, cells::columns(pane), &shown);
         if items.is_empty() && inner.height > 1 {
@@ -225,7 +226,11 @@ fn title(model: &Model, screen: &Screen, pane: Pane, rows: usize) -> String {
     let more = if has_more { "+" } else { "" };
     let is_held = pane == Pane::Events && screen.frozen.is_some();
     let held = if is_held { " held" } else { "" };
-    format!("{number} {} {rows}{more}{held}", pane.title())
+    let of = match &screen.open {
+        Some(session) if pane == Pane::Events => format!(" of {session}"),
+        Some(_) | None => String::new(),
+    };
+    format!("{number} {}{of} {rows}{more}{held}", pane.title())
 }
 
 fn tabs_line(model: &Model, screen: &Screen, paint: ColourMode, columns: u16) -> Line<'static> {

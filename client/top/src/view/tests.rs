@@ -14,6 +14,7 @@ use ratatui::style::Color;
 
 use super::labels::ColourMode;
 use super::{plain, report};
+use crate::fetch::poll::Order;
 use crate::listing::Pane;
 use crate::model::event::Entry;
 use crate::model::tests::{event, model, noon_and, page, session, sessions, status};
@@ -311,7 +312,6 @@ fn rows_are_put_in_order() {
 
 #[test]
 fn the_pace_is_changed() {
-    use crate::fetch::poll::Order;
     let (model, mut screen) = (model(), screen());
     let every = |seconds| Some(KeyAction::Look(Order::Every(Duration::from_secs(seconds))));
     assert_eq!(press(&mut screen, &model, KeyCode::Char('-')), None);
@@ -325,4 +325,45 @@ fn the_pace_is_changed() {
     let mut fast = model;
     fast.status.as_mut().expect("a status").position = Position(u64::MAX);
     assert!(text(&fast, &mut screen, 80, 24).contains("position 18 446"));
+}
+
+/// Enter lists what was said and done in the session under the cursor; Esc returns to the sessions.
+#[test]
+fn enter_opens_a_session() {
+    let (mut model, mut screen) = (model(), screen());
+    press(&mut screen, &model, KeyCode::Char('1'));
+    press(&mut screen, &model, KeyCode::Down);
+    press(&mut screen, &model, KeyCode::Down);
+    let selected = screen.selected.clone().expect("a session is selected");
+    let opened = press(&mut screen, &model, KeyCode::Enter);
+    assert_eq!(opened, Some(KeyAction::Look(Order::Open(selected.clone()))));
+    assert_eq!(
+        (screen.pane, screen.open.as_ref()),
+        (Pane::Events, Some(&selected))
+    );
+    let said = |position, words: &str, is_internal| Entry {
+        summary: words.to_owned(),
+        is_internal,
+        ..event(
+            position,
+            1,
+            "claude",
+            "MessageRecorded",
+            Some(selected.as_str()),
+        )
+    };
+    let entries = vec![
+        said(1, "user: is the uplink down?", false),
+        said(2, "found entities", true),
+    ];
+    model.learn(Update::Opened(selected.clone(), entries), noon_and(1));
+    let later = said(99_999, "assistant: it is up again", false);
+    model.learn(page(vec![later]), noon_and(2));
+    let seen = text(&model, &mut screen, 100, 24);
+    assert!(seen.contains("user: is the uplink down?"), "{seen}");
+    assert!(seen.contains("assistant: it is up again"), "{seen}");
+    assert!(!seen.contains("found entities"), "{seen}");
+    assert!(seen.contains(&format!("Events of {selected}")), "{seen}");
+    assert_eq!(press(&mut screen, &model, KeyCode::Esc), None);
+    assert_eq!((screen.pane, screen.open.as_ref()), (Pane::Sessions, None));
 }

@@ -7,6 +7,8 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Referen
 
 use super::prompts::{Prompt, SESSION, refused, unknown};
 use crate::api::dispatch::Dispatch;
+use crate::api::tool_selection::ToolSelection;
+use crate::error::Refusal;
 use crate::operation::Caller;
 use crate::resource::{Entry, Kind};
 
@@ -18,16 +20,17 @@ use crate::resource::{Entry, Kind};
 pub async fn complete(
     dispatch: &Dispatch,
     caller: Caller,
+    tools: &ToolSelection,
     request: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let name = request.argument.name.as_str();
     let kinds = dispatch.resources().kinds();
     let (kind, parts) = match &request.r#ref {
         Reference::Prompt(prompt) => {
-            let arguments = Prompt::of(&prompt.name)?.arguments();
+            let arguments = Prompt::of(&prompt.name, tools)?.arguments();
             let known: Vec<&str> = arguments.iter().map(|(name, _)| *name).collect();
             if !known.contains(&name) {
-                return Err(refused(&unknown("argument", name, &known)));
+                return Err(refused(&unknown("argument", name, &known), tools));
             }
             // Other arguments of a prompt have no known values: names and notes are the user's own.
             let kind = kinds.iter().find(|kind| kind.name == SESSION);
@@ -36,8 +39,9 @@ pub async fn complete(
         Reference::Resource(template) => {
             let known: Vec<&str> = kinds.iter().map(|kind| kind.template).collect();
             let kind = kinds.iter().find(|kind| kind.template == template.uri);
-            let kind =
-                kind.ok_or_else(|| refused(&unknown("kind of address", &template.uri, &known)))?;
+            let kind = kind.ok_or_else(|| {
+                refused(&unknown("kind of address", &template.uri, &known), tools)
+            })?;
             (Some(kind), variables(kind))
         }
         // rmcp may add variants.
@@ -49,10 +53,12 @@ pub async fn complete(
         }
     };
     let Some(at) = parts.iter().position(|part| *part == name) else {
-        return Err(refused(&unknown("argument", name, &parts)));
+        return Err(refused(&unknown("argument", name, &parts), tools));
     };
     let entries = match kind {
-        Some(kind) => candidates(dispatch, caller, kind).await?,
+        Some(kind) => candidates(dispatch, caller, kind)
+            .await
+            .map_err(|refusal| refused(&refusal, tools))?,
         None => Vec::new(),
     };
     // The parts of an id before the typed one, if the host sends them.
@@ -89,10 +95,9 @@ async fn candidates(
     dispatch: &Dispatch,
     caller: Caller,
     kind: &Kind,
-) -> Result<Vec<Entry>, ErrorData> {
+) -> Result<Vec<Entry>, Refusal> {
     let context = dispatch.context().clone();
-    let candidates = (kind.candidates)(context, caller).await;
-    candidates.map_err(|refusal| refused(&refusal))
+    (kind.candidates)(context, caller).await
 }
 
 /// Returns the next part of each matching id, without duplicates.

@@ -9,7 +9,9 @@ use rmcp::model::{
 use serde_json::{Value, json};
 
 use super::message::protocol_error;
+use crate::api::hints::for_tools;
 use crate::api::resources::{ResourcePage, Resources};
+use crate::api::tool_selection::ToolSelection;
 use crate::error::{Code, Refusal};
 use crate::resource::{Entry, Kind};
 
@@ -54,8 +56,8 @@ pub fn contents(kind: &Kind, uri: String, text: String) -> ReadResourceResult {
 /// Converts the refusal of a resource to a JSON-RPC error, because no result can carry it.
 /// rmcp uses the newest era's separate code for missing resources.
 #[must_use]
-pub fn refused(refusal: &Refusal, uri: Option<&str>) -> ErrorData {
-    let body: ErrorBody = refusal.to_body();
+pub fn refused(refusal: &Refusal, tools: &ToolSelection, uri: Option<&str>) -> ErrorData {
+    let body: ErrorBody = for_tools(refusal, tools, None);
     let code = match refusal.code {
         Code::InvalidInput => ErrorCode::INVALID_PARAMS,
         code if code.status() == 404 => ErrorCode::RESOURCE_NOT_FOUND,

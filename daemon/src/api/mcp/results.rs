@@ -8,11 +8,12 @@ use rmcp::model::{
 use serde_json::Value;
 
 use super::raw_call::{Content, RawMcpCall};
+use crate::api::tool_selection::ToolSelection;
 use crate::operation::{Operation, Reply};
 
 /// Describes the server, with the newest revision that has an `initialize`.
 #[must_use]
-pub fn about(has_resources: bool, tells_changes: bool) -> InitializeResult {
+pub fn about(has_resources: bool, tells_changes: bool, tools: &ToolSelection) -> InitializeResult {
     let server =
         Implementation::new(said::SERVER_NAME, said::SERVER_VERSION).with_title(said::SERVER_TITLE);
     let mut capabilities = ServerCapabilities::builder()
@@ -27,7 +28,7 @@ pub fn about(has_resources: bool, tells_changes: bool) -> InitializeResult {
     InitializeResult::new(capabilities)
         .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
         .with_server_info(server)
-        .with_instructions(said::INSTRUCTIONS)
+        .with_instructions(tools.instructions())
 }
 
 /// Builds the result of a call; its content stays in the raw call.

@@ -33,8 +33,9 @@ use super::results::{about, refused, replied};
 use super::subscriptions::{self, Subscriptions};
 use super::tools;
 use super::transport::RequestStart;
-use crate::api::dispatch::{Dispatch, unknown};
+use crate::api::dispatch::{Dispatch, unknown_among};
 use crate::api::frames::{Endpoint, Host};
+use crate::api::hints::for_tools;
 use crate::api::limits::Budget;
 use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
@@ -205,7 +206,7 @@ async fn unless_cancelled<T>(
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         // The newest era opens a separate stream for changes, also on a server for one request.
-        about(self.has_resources(), true)
+        about(self.has_resources(), true, &self.tools())
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -220,10 +221,15 @@ impl ServerHandler for Server {
         cx: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let mut result = self.negotiate_initialize(&request)?;
-        result.capabilities = about(self.has_resources(), self.has_subscriptions()).capabilities;
         if let Some(tools) = named_tools(&cx.meta)? {
             *lock_unpoisoned(&self.tools) = Some(tools);
         }
+        let about = about(
+            self.has_resources(),
+            self.has_subscriptions(),
+            &self.tools(),
+        );
+        (result.capabilities, result.instructions) = (about.capabilities, about.instructions);
         let client = Some(request.client_info.clone());
         *lock_unpoisoned(&self.client) = client;
         request.protocol_version = result.protocol_version.clone();
@@ -265,7 +271,7 @@ impl ServerHandler for Server {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(operation) = TABLE.get(request.name.as_ref()) else {
-            let refusal = unknown(&request.name).to_body();
+            let refusal = unknown_among(&request.name, |name| self.tools().has(name)).to_body();
             return Err(protocol_error(ErrorCode::INVALID_PARAMS, &refusal));
         };
         let carried = cx.extensions.get::<Arc<RawMcpCall>>().cloned();
@@ -288,7 +294,7 @@ impl ServerHandler for Server {
         });
         let result = match answer {
             Ok(reply) => replied(operation, reply, &raw_call),
-            Err(refusal) => refused(&refusal.to_body()),
+            Err(refusal) => refused(&for_tools(&refusal, &self.tools(), Some(operation.name))),
         };
         Ok(result.into())
     }
@@ -306,7 +312,7 @@ impl ServerHandler for Server {
         let listed = self.dispatch.list_resources(&caller, cursor.as_deref());
         match unless_cancelled(&cx, listed).await? {
             Ok(listed) => Ok(resources::page(listed)),
-            Err(refusal) => Err(resources::refused(&refusal, None)),
+            Err(refusal) => Err(resources::refused(&refusal, &self.tools(), None)),
         }
     }
 
@@ -335,7 +341,11 @@ impl ServerHandler for Server {
         let read = self.dispatch.read_resource(&caller, &request.uri);
         match unless_cancelled(&cx, read).await? {
             Ok((kind, text)) => Ok(resources::contents(kind, request.uri, text).into()),
-            Err(refusal) => Err(resources::refused(&refusal, Some(&request.uri))),
+            Err(refusal) => Err(resources::refused(
+                &refusal,
+                &self.tools(),
+                Some(&request.uri),
+            )),
         }
     }
 
@@ -358,7 +368,7 @@ impl ServerHandler for Server {
                 .await
         };
         let added = unless_cancelled(&cx, added).await?;
-        added.map_err(|refusal| resources::refused(&refusal, Some(&request.uri)))
+        added.map_err(|refusal| resources::refused(&refusal, &self.tools(), Some(&request.uri)))
     }
 
     async fn unsubscribe(
@@ -389,7 +399,7 @@ impl ServerHandler for Server {
             in_flight_call.wait_permit()
         });
         let listened = subscriptions::listen(&self.dispatch, behind, &stream, wait_permit).await;
-        listened.map_err(|refusal| resources::refused(&refusal, None))
+        listened.map_err(|refusal| resources::refused(&refusal, &self.tools(), None))
     }
 
     async fn on_custom_request(
@@ -414,7 +424,8 @@ impl ServerHandler for Server {
         cx: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let caller = self.caller_of(&cx, Access::Read);
-        let completed = completions::complete(&self.dispatch, caller, &request);
+        let tools = self.tools();
+        let completed = completions::complete(&self.dispatch, caller, &tools, &request);
         unless_cancelled(&cx, completed).await?
     }
 
@@ -432,7 +443,8 @@ impl ServerHandler for Server {
         cx: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = self.caller_of(&cx, Access::Read);
-        let made = prompts::get(&self.dispatch, caller, request);
+        let tools = self.tools();
+        let made = prompts::get(&self.dispatch, caller, &tools, request);
         Ok(unless_cancelled(&cx, made).await??.into())
     }
 }

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::api::changes::{ChangeSet, Changes};
 use crate::api::dispatch::Dispatch;
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, hint};
 use crate::locks::lock_unpoisoned;
 use crate::operation::WaitPermit;
 
@@ -69,8 +70,9 @@ impl Subscriptions {
         let mut addresses = lock_unpoisoned(&self.addresses);
         if addresses.len() >= ADDRESSES_MAX && !addresses.contains(&address) {
             let message = format!("a connection subscribes to at most {ADDRESSES_MAX} resources");
-            return Err(Refusal::new(Code::RateLimited, message)
-                .hint("Unsubscribe from one, or follow the log with `follow_events`."));
+            return Err(Refusal::new(Code::RateLimited, message).hint(
+                hint!["Unsubscribe from one."; "Or follow the log with ", Tool::FollowEvents, "."],
+            ));
         }
         addresses.insert(address);
         Ok(())

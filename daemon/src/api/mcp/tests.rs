@@ -625,13 +625,13 @@ async fn first_answers_are_golden() {
     let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
     let mut peer = fixture.peer().await;
     let golden = |text: &str| {
-        let instructions = json!(said::INSTRUCTIONS).to_string();
+        let instructions = json!(said::instructions_for(None)).to_string();
         text.replace("$VERSION", said::SERVER_VERSION)
             .replace("\"$INSTRUCTIONS\"", &instructions)
     };
     for version in said::MCP_VERSIONS {
         let request = initialize(version).to_string();
-        let bridged = lore::bridge::answers::initialize(request.as_bytes()).unwrap();
+        let bridged = lore::bridge::answers::initialize(request.as_bytes(), None).unwrap();
         peer.send(request).await;
         assert_eq!(peer.line().await.trim_end().as_bytes(), bridged);
     }
@@ -640,7 +640,7 @@ async fn first_answers_are_golden() {
     assert_eq!(line, golden(include_str!("golden/initialize.jsonl")));
     let discover = modern(json!({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}));
     let discover = discover.to_string();
-    let bridged = lore::bridge::answers::discover(discover.as_bytes()).unwrap();
+    let bridged = lore::bridge::answers::discover(discover.as_bytes(), None).unwrap();
     peer.send(discover).await;
     let line = peer.line().await;
     assert_eq!(line, golden(include_str!("golden/discover.jsonl")));

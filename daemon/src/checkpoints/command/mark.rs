@@ -6,6 +6,7 @@ use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::events::checkpoints::{CheckpointEvent, KeyMarked};
+use crate::hint::{arg, hint};
 use crate::log::Body;
 use crate::sessions;
 
@@ -32,7 +33,11 @@ impl Command for MarkKey {
                     self.session
                 ),
             )
-            .hint("Take marks back with `unmark` that are no longer needed."));
+            .hint(hint![
+                "Take marks back that are no longer needed, with ",
+                arg("unmark"),
+                "."
+            ]));
         }
         let marked = KeyMarked {
             key: self.key.clone(),

@@ -21,6 +21,7 @@ use crate::engine::DecisionContext;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::checkpoints::{CheckpointSaved, DeletedCheckpoint};
+use crate::hint::{Tool, hint};
 use crate::locks::lock_unpoisoned;
 use crate::log::objects::{self, ObjectLocation};
 use crate::log::{Body, Hash, codec};
@@ -70,7 +71,7 @@ pub fn not_found(checkpoint: &str) -> Refusal {
         Code::CheckpointNotFound,
         format!("checkpoint `{checkpoint}` not found"),
     )
-    .hint("`workflow_checkpoint_list` lists those of a session.")
+    .hint(hint![Tool::CheckpointList, " lists those of a session."])
 }
 
 fn marked(rows: &dyn Rows, session: &str) -> Result<Vec<String>, Error> {

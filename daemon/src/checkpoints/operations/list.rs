@@ -10,6 +10,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::clock::format_time;
 use crate::error::Refusal;
+use crate::hint::{arg, hint};
 use crate::operation::cursor::page_limit;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::operations::session_id;
@@ -35,7 +36,8 @@ impl Op for List {
     async fn call(call: Call<ListArgs>) -> Result<ListReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
-        let limit = limit.map_err(|refusal| refusal.hint("Use `offset` for the next page."))?;
+        let limit = limit
+            .map_err(|refusal| refusal.hint(hint!["Use ", arg("offset"), " for the next page."]))?;
         let state = State::live(&cx, args.at_least).await?;
         let selector = SessionSelector::of(&caller, args.session_id.as_ref());
         let now = cx.engine.clock().now();

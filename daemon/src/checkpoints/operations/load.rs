@@ -12,6 +12,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, arg, hint};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::operations::session_id;
 use crate::sessions::{self, AccessTimes, SessionSelector, Wanted};
@@ -110,11 +111,15 @@ fn check(args: &LoadArgs) -> Result<(), Refusal> {
         (Some(_), Some(_)) => Err(Refusal::invalid(
             "`checkpointId` and `sessionId` exclude each other",
         )
-        .hint("`checkpointId` loads that one, `sessionId` the latest of the session.")),
+        .hint("A checkpoint's id loads that one, a session's id the latest of the session.")),
         (Some(_), None) if args.as_of.is_some() => Err(Refusal::invalid(
             "`asOf` goes with a session: a checkpoint never changes",
         )
-        .hint("Leave `asOf` out, or name the session instead of the checkpoint.")),
+        .hint(hint![
+            "Leave ",
+            arg("as_of"),
+            " out, or name the session instead of the checkpoint."
+        ])),
         (_, None) | (None, Some(_)) => Ok(()),
     }
 }

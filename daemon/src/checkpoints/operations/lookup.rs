@@ -14,6 +14,7 @@ use crate::checkpoints::view::{self, CheckpointRow};
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::checkpoints::{CheckpointDescribed, CheckpointKey, CheckpointSaved};
+use crate::hint::{Tool, hint};
 use crate::log::{Log, LoggedEvent};
 use crate::operation::Context;
 use crate::sessions::{lineage, operations::session_id};
@@ -61,7 +62,7 @@ impl StoredCheckpoint {
             Code::CheckpointNotFound,
             format!("the session `{session}` has no checkpoint"),
         )
-        .hint("Save one with `workflow_checkpoint_save`."))
+        .hint(hint!["Save one with ", Tool::CheckpointSave, "."]))
     }
 
     /// Reads the checkpoint of a row.
@@ -124,7 +125,10 @@ impl StoredCheckpoint {
             Code::CheckpointNotFound,
             format!("the checkpoint `{checkpoint}` was deleted"),
         )
-        .hint("`workflow_checkpoint_list` lists those that the session still has.")
+        .hint(hint![
+            Tool::CheckpointList,
+            " lists those that the session still has."
+        ])
     }
 
     /// Builds the refusal for an unreadable checkpoint: deleted in the meantime, or damaged. A damaged one is not deleted;

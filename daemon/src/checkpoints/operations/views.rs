@@ -162,7 +162,7 @@ impl Source {
                 return Err(Refusal::invalid(
                     "exactly one of `context`, `checkpointId` and `sessionId` is needed",
                 )
-                .hint("`context` is looked at as given, the others name a stored one."));
+                .hint("A context is looked at as given, an id names a stored one."));
             }
         };
         let context = found.context(cx, state)?;

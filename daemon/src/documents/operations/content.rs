@@ -15,6 +15,7 @@ use crate::documents::feature::Documents;
 use crate::documents::root::Root;
 use crate::documents::view::{self, DocumentRow};
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
@@ -62,7 +63,7 @@ pub fn check_range(range: ChunkRange) -> Result<(), Refusal> {
         "`chunk_range` begins at {} and ends at {}: no chunk is in it",
         range.start, range.end
     ))
-    .hint("`start` is the lower number; both ends are included."))
+    .hint("The first number is the lower one; both ends are included."))
 }
 
 /// Returns the selected documents, in listing order or in the order of the ids.
@@ -84,7 +85,7 @@ fn selected<'c>(
         return Err(Refusal::invalid(
             "the call names no document: `documents`, `context_id` or `file_name` is missing",
         )
-        .hint("`search_documents` gives ids of documents."));
+        .hint(hint![Tool::SearchDocuments, " gives ids of documents."]));
     }
     let found: Vec<&Arc<Entry>> = in_order(catalogue)
         .into_iter()
@@ -102,7 +103,7 @@ fn selected<'c>(
         let near = nearest_contexts(catalogue, name.map_or("", String::as_str));
         let refusal = Refusal::new(Code::NotFound, "no document is in this context or file");
         return Err(match near.as_slice() {
-            [] => refusal.hint("`get_document_contexts` lists contexts."),
+            [] => refusal.hint(hint![Tool::GetDocumentContexts, " lists contexts."]),
             near => refusal.hint(format!("The nearest contexts are {}.", near.join(", "))),
         });
     }

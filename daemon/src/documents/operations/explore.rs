@@ -14,6 +14,7 @@ use crate::documents::catalogue::{Catalogue, Entry};
 use crate::documents::feature::Documents;
 use crate::documents::types::type_of;
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, hint};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 
@@ -182,7 +183,10 @@ fn nothing(catalogue: &Catalogue, context: Option<&str>, file: Option<&str>) -> 
     }
     let near = nearest_contexts(catalogue, wanted);
     match near.as_slice() {
-        [] => refusal.hint("`explore_document_structure` without arguments lists what there is."),
+        [] => refusal.hint(hint![
+            Tool::ExploreDocumentStructure,
+            " without a filter lists what there is."
+        ]),
         near => refusal.hint(format!("The nearest contexts are {}.", near.join(", "))),
     }
 }

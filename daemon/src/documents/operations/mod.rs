@@ -16,6 +16,7 @@ use super::catalogue::{Catalogue, Entry};
 use super::text_parts::PartRow;
 use crate::error::Refusal;
 use crate::events::documents::{TextPart, imported};
+use crate::hint::{arg, hint};
 use crate::operation::{Context, Operation};
 use crate::state::State;
 
@@ -48,7 +49,11 @@ pub fn page_size(
         return Ok(usize::try_from(wanted).unwrap_or(usize::MAX));
     }
     let message = format!("`{argument}`: got {wanted}, expected 1 to {most}");
-    Err(Refusal::invalid(message).hint("Use `next` of the reply for the following page."))
+    Err(Refusal::invalid(message).hint(hint![
+        "Use ",
+        arg("next"),
+        " of the reply for the following page."
+    ]))
 }
 
 /// A part of a document with its text.

@@ -16,6 +16,7 @@ use crate::documents::sources::{PathSet, Step};
 use crate::documents::view::{self, SourceRow};
 use crate::error::Refusal;
 use crate::events::documents::SourceAdded;
+use crate::hint::{Tool, hint};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::state::State;
 use crate::store::Rows;
@@ -214,7 +215,9 @@ pub(super) fn named(
     let shown: String = source.chars().take(200).collect();
     let refusal = unknown_source(&shown);
     if all.is_empty() {
-        return Err(refusal.hint("There is none yet: `add_source` makes a folder one."));
+        return Err(
+            refusal.hint(hint!["There is none yet."; Tool::AddSource, " makes a folder one."])
+        );
     }
     let paths: Vec<String> = all
         .iter()
@@ -320,9 +323,10 @@ fn not_looked_through(path: &str) -> Refusal {
     Refusal::invalid(format!(
         "the documents of {path} were sent: no file is looked through here"
     ))
-    .hint(
-        "`lore docs add` sends the files of a folder again that changed; `put_document` sends one.",
-    )
+    .hint(hint![
+        "`lore docs add` sends the files of a folder again that changed.";
+        Tool::PutDocument, " sends one."
+    ])
 }
 
 /// `list_sources`.

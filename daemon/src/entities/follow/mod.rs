@@ -23,6 +23,7 @@ use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::entities::{Source, TextEntities};
 use crate::events::steps::StepAssigned;
+use crate::hint::{arg, hint};
 use crate::log::{Actor, Body, EventKind, EventScope, Log, LoggedEvent, Position, codec};
 use crate::operation::{Caller, Context, blocking};
 use crate::sessions::{self, SessionSelector};
@@ -89,7 +90,9 @@ impl FollowProgress {
                     self.position()
                 ),
             )
-            .hint("Ask again, or leave `at_least` out for what is known by now.")),
+            .hint(
+                hint!["Ask again."; "Or leave ", arg("at_least"), " out for what is known by now."],
+            )),
         }
     }
 }

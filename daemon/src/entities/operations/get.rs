@@ -16,6 +16,7 @@ use crate::entities::view::{self, DataRow};
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::entities::{EntityData, EntityRef, Source};
+use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
@@ -166,8 +167,8 @@ fn not_found(read: &Read, lines: &[Line], args: &GetEntityArgs) -> Result<Refusa
         format!("the session `{}` knows no entity {shown:?}", read.session),
     );
     Ok(refusal.hint(if near.is_empty() {
-        "`list_entities` shows those that it knows.".to_owned()
+        hint![Tool::ListEntities, " shows those that it knows."]
     } else {
-        format!("Near to it: {}.", near.join(", "))
+        format!("Near to it: {}.", near.join(", ")).into()
     }))
 }

@@ -14,6 +14,7 @@ use crate::entities::top_entities::{ScoredEntity, most_relevant, sort};
 use crate::entities::view::{self, EntityRow};
 use crate::error::Refusal;
 use crate::events::entities::EntityRef;
+use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::read_context::ReadContext;
@@ -43,7 +44,11 @@ impl Op for ListEntities {
             return Err(Refusal::invalid(format!(
                 "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
             ))
-            .hint("Use `next` of the reply for the following page."));
+            .hint(hint![
+                "Use ",
+                arg("next"),
+                " of the reply for the following page."
+            ]));
         }
         if let Some(kind) = &args.kind {
             check_word("kind", kind)?;
@@ -76,8 +81,15 @@ async fn among(
     }
     if is_all || args.project.is_some() {
         if args.as_of.is_some() {
-            return Err(Refusal::invalid("`as_of` looks back in one session alone")
-                .hint("Name a `session`, or leave `as_of` out."));
+            return Err(
+                Refusal::invalid("`as_of` looks back in one session alone").hint(hint![
+                    "Name a ",
+                    arg("session"),
+                    ", or leave ",
+                    arg("as_of"),
+                    " out."
+                ]),
+            );
         }
         let state = State::live(cx, args.at_least).await?;
         return Ok((state, EntityScope::Projects(args.project.clone())));

@@ -18,6 +18,7 @@ use super::view;
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::events::entities::EntityRef;
+use crate::hint::{Tool, hint};
 use crate::operation::{Context, Operation};
 use crate::sessions::Line;
 use crate::store::{Error, Rows};
@@ -88,7 +89,7 @@ fn check_word(argument: &str, word: &str) -> Result<(), Refusal> {
     Err(Refusal::invalid(format!(
         "`{argument}` is {shown:?}; it has 1 to {KIND_BYTES_MAX} lower-case letters, digits and `_`"
     ))
-    .hint("Kinds are `device`, `file_path` and the like; `list_entities` shows those in use."))
+    .hint(hint!["Kinds are `device`, `file_path` and the like."; Tool::ListEntities, " shows those in use."]))
 }
 
 /// Returns the entity that a caller names, and its sanitised name.

@@ -16,6 +16,7 @@ use crate::entities::view;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::entities::{EntityData, EntityEvent, EntityRef};
+use crate::hint::{arg, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, Line, PreparedSession, SessionSelector, Wanted, session_of};
@@ -156,7 +157,7 @@ impl ResolveRequest {
                     Code::SessionNotFound,
                     "the name is unknown, and this caller has no session to record it in",
                 )
-                .hint("Record something first, or name a `session`."));
+                .hint(hint!["Record something first."; "Or name a ", arg("session"), "."]));
             }
         };
         let mut reply = ResolveEntityReply {

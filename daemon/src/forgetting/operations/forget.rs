@@ -12,6 +12,7 @@ use crate::forgetting::erasure::finish;
 use crate::forgetting::forget_command::{self, EVENTS_MAX};
 use crate::forgetting::origin::ContentOrigin;
 use crate::forgetting::select::{ForgetSelector, Selection, SelectionContext};
+use crate::hint::{arg, hint};
 use crate::log::Log;
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking, while_stale};
 use crate::sessions::AccessTimes;
@@ -115,10 +116,23 @@ fn selector(args: &ForgetArgs) -> Result<ForgetSelector, Refusal> {
         rule: None,
     };
     if selector.is_everything() {
-        return Err(Refusal::invalid("nothing says what is to be forgotten").hint(
-            "Give at least one of `session`, `project`, `of_agent`, `origin`, `from` and `to`; several \
-             narrow each other.",
-        ));
+        return Err(
+            Refusal::invalid("nothing says what is to be forgotten").hint(hint![
+                "Give at least one of ",
+                arg("session"),
+                ", ",
+                arg("project"),
+                ", ",
+                arg("of_agent"),
+                ", ",
+                arg("origin"),
+                ", ",
+                arg("from"),
+                " and ",
+                arg("to"),
+                "; several narrow each other."
+            ]),
+        );
     }
     check_order(args, &selector)?;
     Ok(selector)
@@ -144,9 +158,13 @@ fn check_order(args: &ForgetArgs, selector: &ForgetSelector) -> Result<(), Refus
     };
     let (from, to) = (shown(from), shown(to));
     let message = format!("the range ends before it begins: `from` is {from}, and `to` is {to}");
-    Err(Refusal::invalid(message).hint(format!(
-        "`from` is the first moment and `to` the last: exchange them, `from` {to} and `to` {from}."
-    )))
+    Err(Refusal::invalid(message).hint(hint![
+        "Exchange them: ",
+        arg("from"),
+        format!(" {to} and "),
+        arg("to"),
+        format!(" {from}.")
+    ]))
 }
 
 /// Selects the content to forget in the current state.

@@ -8,6 +8,7 @@ use crate::clock::Micros;
 use crate::documents::{self, DocumentEvent};
 use crate::error::{Code, Refusal};
 use crate::forgetting::forget_command::RANGES_MAX;
+use crate::hint::{Tool, aside, hint};
 use crate::log::{EventScope, Log, LoggedEvent, Position, StreamName, forgotten};
 
 /// Limit on the documents that one reason names.
@@ -112,13 +113,16 @@ impl SelectionContext<'_> {
         if documents::source(self.rows, source)?.is_some() {
             let message =
                 format!("`{source}` is a source still: its files would be taken in again");
-            return Err(Refusal::new(Code::Conflict, message)
-                .hint("`remove_source` first, then forget what it held."));
+            return Err(Refusal::new(Code::Conflict, message).hint(hint![
+                "Remove the source first",
+                aside(Tool::RemoveSource),
+                ", then forget what it held."
+            ]));
         }
         if !self.outside()?.iter().any(|name| name == source) || !is_source(self, source)? {
             let message = format!("there never was a source `{source}`");
             return Err(Refusal::new(Code::NotFound, message)
-                .hint("`list_sources` names those that there are."));
+                .hint(hint![Tool::ListSources, " names those that there are."]));
         }
         let scope = EventScope::Project(source);
         let mut part = StreamPart {

@@ -2,6 +2,7 @@
 
 use super::{Selection, SelectionContext, StreamPart, called};
 use crate::error::Refusal;
+use crate::hint::{Tool, arg, aside, hint};
 use crate::log::{Log, Position, StreamName};
 
 impl SelectionContext<'_> {
@@ -51,7 +52,15 @@ impl SelectionContext<'_> {
             "{events} events would have to be looked at in one commit, at most {} can be",
             self.events_max
         ))
-        .hint("Narrow it, by `session`, `project` or `origin`, and forget one after the other."))
+        .hint(hint![
+            "Narrow it, by ",
+            arg("session"),
+            ", ",
+            arg("project"),
+            " or ",
+            arg("origin"),
+            ", and forget one after the other."
+        ]))
     }
 
     fn too_long(&self, stream: &StreamName, events: usize) -> Refusal {
@@ -61,14 +70,25 @@ impl SelectionContext<'_> {
             self.events_max
         );
         Refusal::invalid(message).hint(match stream {
-            StreamName::Session(session) => format!(
-                "Forget it whole, with `session` \"{session}\" alone; other sessions one by one, by `session`."
-            ),
-            StreamName::Project(project) => format!(
-                "Forget it whole: a project with `project` \"{project}\" alone, a source with `remove_source` \
-                 and then `origin` \"source:{project}\" alone. Name anything else by `session` or `origin`."
-            ),
-            StreamName::Global => "Narrow it, by `session`, `project` or `origin`.".to_owned(),
+            StreamName::Session(session) => hint![
+                "Forget it whole, with ",
+                arg("session"),
+                format!(" \"{session}\" alone; other sessions one by one.")
+            ],
+            StreamName::Project(project) => hint![
+                "Forget a project whole, with ", arg("project"), format!(" \"{project}\" alone.");
+                "Remove a source first", aside(Tool::RemoveSource),
+                format!(", then forget the origin \"source:{project}\" alone.")
+            ],
+            StreamName::Global => hint![
+                "Narrow it, by ",
+                arg("session"),
+                ", ",
+                arg("project"),
+                " or ",
+                arg("origin"),
+                "."
+            ],
         })
     }
 

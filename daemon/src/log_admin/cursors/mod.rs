@@ -19,6 +19,7 @@ use serde_bytes::ByteArray;
 
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, arg, aside, hint};
 use crate::locks::lock_unpoisoned;
 use crate::log::{Actor, Hash, codec};
 use crate::operation::{Context, blocking};
@@ -56,7 +57,7 @@ impl StoredCursor {
             code,
             format!("the cursor `{name}` is of another store: {other}, not {store}"),
         )
-        .hint("Its position means nothing here. Commit it with `reset` to start again."))
+        .hint(hint!["Its position means nothing here."; Tool::CommitCursor, " with ", arg("reset"), " starts it again."]))
     }
 }
 
@@ -315,10 +316,11 @@ fn find<'r>(rows: &'r Rows, uid: u32, name: &str) -> Result<&'r StoredCursor, Re
         let shown: String = name.chars().take(128).collect();
         Refusal::new(Code::NotFound, format!("cursor `{shown}` not found")).hint(
             match nearest(name, own.map(|(_, name)| name.as_str())) {
-                Some(near) => format!("Did you mean `{near}`?"),
-                None => {
-                    "`commit_cursor` makes one; `list_cursors` shows those there are.".to_owned()
-                }
+                Some(near) => format!("Did you mean `{near}`?").into(),
+                None => hint![
+                    Tool::CommitCursor, " makes one.";
+                    Tool::ListCursors, " shows those there are."
+                ],
             },
         )
     })
@@ -329,15 +331,19 @@ fn refuse_back(name: &str, is: Position, wanted: Position) -> Result<(), Refusal
         return Ok(());
     }
     let message = format!("the cursor `{name}` is at {is}; {wanted} is farther back");
-    Err(Refusal::new(Code::Conflict, message).hint(
-        "Somebody who follows by this name has come farther; `reset` goes back all the same.",
-    ))
+    Err(Refusal::new(Code::Conflict, message).hint(hint![
+        "Somebody who follows by this name has come farther.";
+        Tool::CommitCursor, " with ", arg("reset"), " goes back all the same."
+    ]))
 }
 
 fn too_many() -> Refusal {
     let message = format!("there are {CURSORS_MAX} cursors, the maximum");
-    Refusal::new(Code::StorageQuotaExceeded, message)
-        .hint("Remove one that is not in use: `commit_cursor` with `remove`.")
+    Refusal::new(Code::StorageQuotaExceeded, message).hint(hint![
+        "Remove one that is not in use",
+        aside(Tool::CommitCursor),
+        "."
+    ])
 }
 
 fn read(path: &Path) -> Result<Rows, String> {

@@ -6,6 +6,7 @@ use lore::protocol::messages::{ListMessagesArgs, ListMessagesReply, Message, Ord
 
 use crate::error::{Code, Refusal};
 use crate::events::messages::{Kind, Sender};
+use crate::hint::{Tool, arg, hint};
 use crate::log::Position;
 use crate::messages::read;
 use crate::messages::view::{self, MessageRow};
@@ -43,7 +44,11 @@ impl Op for ListMessages {
             return Err(Refusal::invalid(format!(
                 "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
             ))
-            .hint("Use `next` of the reply for the following page."));
+            .hint(hint![
+                "Use ",
+                arg("next"),
+                " of the reply for the following page."
+            ]));
         }
         let since = args.since.as_ref().map(Moment::of).transpose()?;
         let read = ReadContext::of(&args)
@@ -83,7 +88,7 @@ fn one(read: &Read, lines: &[Line], id: &str) -> Result<ListMessagesReply, Refus
             Code::NotFound,
             format!("the session `{}` has no message `{id}`", read.session),
         )
-        .hint("`list_messages` without `message` shows those that it has."));
+        .hint(hint![Tool::ListMessages, " shows those that it has."]));
     };
     let mut found = None;
     view::oldest(&read.state, lines, position, &mut |row| {

@@ -15,6 +15,7 @@ use crate::entities::{self, Recognition, SessionContext};
 use crate::error::Refusal;
 use crate::events::messages::{MessageEvent, MessageMeta, MessageRecorded, ToolUse};
 use crate::events::{self, Event, unexpected};
+use crate::hint::{Tool, hint};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordMessage as Record;
 use crate::messages::{quotations, text_source};
@@ -65,7 +66,11 @@ fn check(args: &RecordMessageArgs) -> Result<(), Refusal> {
             "a message names at most {TOOLS_MAX} tools; this one names {}",
             args.tools.len()
         ))
-        .hint("Record what tools returned with `record_step`."));
+        .hint(hint![
+            "Record what tools returned with ",
+            Tool::RecordStep,
+            "."
+        ]));
     }
     for WireTool { name, .. } in &args.tools {
         check_tool(name)?;

@@ -13,6 +13,7 @@ use crate::entities::{self, SessionContext};
 use crate::error::Refusal;
 use crate::events::messages::{MessageEvent, ToolCallMeta, ToolRecorded};
 use crate::events::{Event, unexpected};
+use crate::hint::{Tool, hint};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordTool as Record;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
@@ -79,7 +80,7 @@ fn check(args: &RecordToolArgs) -> Result<(), Refusal> {
         return Err(Refusal::invalid(format!(
             "`result` and `error` have at most {TEXT_BYTES_MAX} bytes each"
         ))
-        .hint("Record what is longer with `record_step`."));
+        .hint(hint!["Record what is longer with ", Tool::RecordStep, "."]));
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use crate::events::checkpoints::CheckpointEvent;
 use crate::events::messages::MessageRecorded;
 use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent};
 use crate::events::{self, Event};
+use crate::hint::{Tool, hint};
 use crate::log::{Hash, LoggedEvent, Position};
 use crate::messages::{self, MessageEvent};
 use crate::operation::{Access, Call, Context, Op, blocking};
@@ -96,7 +97,7 @@ fn subject(args: &WhyArgs) -> Result<WhySubject, Refusal> {
             "exactly one of `pack`, `message`, `step`, `execution`, `checkpoint` and `position` is \
              needed",
         )
-        .hint("`enrich_message` returns `pack`, and `record_message` returns `message`.")),
+        .hint("Give the id of a pack or of a message, as the reply that made it says.")),
     }
 }
 
@@ -128,11 +129,11 @@ fn explain(
         WhySubject::Message(id) => (own, Item::Message(id)),
         WhySubject::Execution(id) => (own, Item::Tool(id)),
         WhySubject::Checkpoint(id) => {
-            let position = checkpoints::position_of(state, &id)?;
-            let event = position
-                .map(|position| state.log().at(position))
-                .transpose()?;
-            let session = event.flatten().and_then(|event| event.header.session);
+            let Some(position) = checkpoints::position_of(state, &id)? else {
+                return Err(not_found(&format!("checkpoint `{id}` not found")));
+            };
+            let event = state.log().at(position)?;
+            let session = event.and_then(|event| event.header.session);
             (session.unwrap_or_default(), Item::Checkpoint(id))
         }
         WhySubject::Step(step, Some(attempt)) => (own, Item::Step { step, attempt }),
@@ -148,7 +149,7 @@ fn explain(
 
 fn not_found(what: &str) -> Refusal {
     Refusal::new(Code::NotFound, what.to_owned())
-        .hint("Use an id of an earlier reply; `list_messages` and `read_events` list them.")
+        .hint(hint!["Use an id of an earlier reply."; Tool::ListMessages, " lists messages."; Tool::ReadEvents, " lists all events."])
 }
 
 fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal> {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::content_of;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::hint::{arg, hint};
 use crate::operation::Context;
 use crate::projects::changes::{both_changed, changed_sections};
 use crate::projects::compare::{Merge, merge};
@@ -100,13 +101,16 @@ pub fn refusal(cx: &Context, state: &State, sides: ConflictSides) -> Result<Refu
         ),
     )
     .hint(match is_merged {
-        true => format!(
-            "`details.merged` has both changes: check it, and call again with it and \
-             `expected_version` {newest}."
-        ),
-        false => format!(
-            "Bring your changes into `details.theirs`, and call again with `expected_version` {newest}."
-        ),
+        true => hint![
+            "`details.merged` has both changes: check it, and call again with it and ",
+            arg("expected_version"),
+            format!(" {newest}.")
+        ],
+        false => hint![
+            "Bring your changes into `details.theirs`, and call again with ",
+            arg("expected_version"),
+            format!(" {newest}.")
+        ],
     })
     .details(details))
 }

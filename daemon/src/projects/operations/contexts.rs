@@ -14,6 +14,7 @@ use super::{
 };
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, hint};
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking};
 use crate::projects::feature::ProjectState;
 use crate::projects::outline::Outline;
@@ -159,10 +160,10 @@ impl<'r> ProjectFiles<'r> {
                 Code::NotFound,
                 format!("the agent `{agent}` has no draft of `{file_type}`"),
             )
-            .hint(
-                "A draft is kept when an update does not fit its template, until one does; \
-                 `list_contexts` says who has one, and `agent` names another.",
-            ));
+            .hint(hint![
+                "A draft is kept when an update does not fit its template, until one does.";
+                Tool::ListContexts, " says who has one."
+            ]));
         };
         reply.attempt_count = Some(u64::from(draft.attempts));
         reply.updated_at = Some(format_time(draft.at));

@@ -12,6 +12,7 @@ use super::{ResolvedProject, change, check_file_type, content_of, types_known};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events::projects::imported;
+use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::projects::changes::changed_sections;
@@ -45,7 +46,11 @@ impl Op for ContextHistory {
             return Err(Refusal::invalid(format!(
                 "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
             ))
-            .hint("Use `next` of the reply for the following page."));
+            .hint(hint![
+                "Use ",
+                arg("next"),
+                " of the reply for the following page."
+            ]));
         }
         let state = Arc::new(State::live(&cx, args.at_least).await?);
         let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;

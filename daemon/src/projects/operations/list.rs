@@ -8,6 +8,7 @@ use lore::protocol::projects::{ListProjectsArgs, ListProjectsReply, Project, Wor
 use super::types_of;
 use crate::clock::format_time;
 use crate::error::Refusal;
+use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::projects::feature::ProjectState;
@@ -36,7 +37,11 @@ impl Op for ListProjects {
             return Err(Refusal::invalid(format!(
                 "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
             ))
-            .hint("Use `next` of the reply for the following page."));
+            .hint(hint![
+                "Use ",
+                arg("next"),
+                " of the reply for the following page."
+            ]));
         }
         let state = State::live(&cx, args.at_least).await?;
         blocking(move || page(&cx, &caller, &state, args.next.as_deref(), limit as usize)).await

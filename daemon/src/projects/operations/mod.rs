@@ -27,6 +27,7 @@ use super::template::Layers;
 use super::view::{self, FileRow, ProjectRow};
 use crate::error::{Code, Refusal};
 use crate::events::projects::{Change, ProjectInitialised, WorktreeSeen, imported};
+use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Caller, Context, Operation, blocking};
 use crate::state::State;
@@ -180,7 +181,7 @@ fn not_an_id(id: &str) -> Refusal {
         "`project_id` is {shown:?}; it is an id of 1 to 64 of a-z, 0-9, `_` and `-`, an absolute path, \
          or `current`"
     ))
-    .hint("`list_projects` lists the ids.")
+    .hint(hint![Tool::ListProjects, " lists the ids."])
 }
 
 /// The refusal for an unknown project; lists the known ones, the most similar first.
@@ -201,7 +202,7 @@ fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Result<Refusal, Refus
     let details = serde_json::json!({"projects": ids, "total": count});
     Ok(match names.as_slice() {
         [] => refusal
-            .hint("No project exists yet: `init_project` makes a directory one.")
+            .hint(hint!["No project exists yet."; Tool::InitProject, " makes a directory one."])
             .details(details),
         names => {
             let more = match count - names.len() {
@@ -209,10 +210,10 @@ fn not_found(rows: &dyn Rows, id: &str, sentence: &str) -> Result<Refusal, Refus
                 more => format!(", and {more} more"),
             };
             refusal
-                .hint(format!(
-                    "There are {}{more}; `init_project` makes a directory one.",
-                    names.join(", ")
-                ))
+                .hint(hint![
+                    format!("There are {}{more}.", names.join(", "));
+                    Tool::InitProject, " makes a directory one."
+                ])
                 .details(details)
         }
     })

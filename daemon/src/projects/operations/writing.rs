@@ -9,6 +9,7 @@ use super::{ResolvedProject, check_file_type, content_of, types_known, types_of}
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::projects::Change;
+use crate::hint::{Tool, hint};
 use crate::operation::{Caller, Context, blocking};
 use crate::projects::append::append;
 use crate::projects::command::NoOpReason;
@@ -196,9 +197,11 @@ impl PendingUpdate {
                 "`expected_version` is {expected}, and the newest version of `{}` is {newest}",
                 self.file_type
             ))
-            .hint(
-                "Name the version that the content was made from, as `get_context` returns it.",
-            ));
+            .hint(hint![
+                "Name the version that the content was made from, as ",
+                Tool::GetContext,
+                " returns it."
+            ]));
         }
         let sides = ConflictSides {
             project: self.found.project.clone(),
@@ -269,7 +272,7 @@ impl PendingUpdate {
 
 fn went() -> Refusal {
     Refusal::invalid("the file type no longer has a template")
-        .hint("`list_templates` lists the active templates.")
+        .hint(hint![Tool::ListTemplates, " lists the active templates."])
 }
 
 /// The refusal when concurrent writers never pause.

@@ -12,6 +12,7 @@ use super::result::kind_of;
 use super::result_page::{Page, answer};
 use crate::documents::operations::page_size;
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, hint};
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Op};
 use crate::projects;
@@ -48,7 +49,7 @@ impl Op for Search {
                 Code::SessionNotFound,
                 format!("session `{}` not found", session.as_str()),
             )
-            .hint("`list_sessions` lists them."));
+            .hint(hint![Tool::ListSessions, " lists them."]));
         }
         let project = match args.project.as_deref() {
             Some("current") => Some(caller.project.clone().ok_or_else(|| {
@@ -56,7 +57,7 @@ impl Op for Search {
                     Code::ProjectNotFound,
                     "`current` is the project of the caller's working directory, and this caller has none",
                 )
-                .hint("`list_projects` lists the ids.")
+                .hint(hint![Tool::ListProjects, " lists the ids."])
             })?),
             project => project.map(str::to_owned),
         };
@@ -67,7 +68,7 @@ impl Op for Search {
                 Code::ProjectNotFound,
                 format!("project `{project}` not found"),
             )
-            .hint("`list_projects` lists the ids."));
+            .hint(hint![Tool::ListProjects, " lists the ids."]));
         }
         let now = cx.engine.clock().now() / 1_000_000;
         let is_narrowed = project.is_some() || args.session.is_some() || document_filter.is_some();

@@ -26,6 +26,7 @@ use super::summary::GetIndexSummary;
 use crate::documents::operations::contexts::GetDocumentContexts;
 use crate::documents::operations::page_size;
 use crate::error::Refusal;
+use crate::hint::{Tool, hint};
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Context, Op};
 use crate::search::request::SearchRequest;
@@ -84,8 +85,10 @@ async fn search(cx: Arc<Context>, wanted: LegacyQuery, most: u64) -> Result<Sear
 /// Checks that a text is not empty.
 fn required(name: &str, text: String) -> Result<String, Refusal> {
     if text.is_empty() {
-        return Err(Refusal::invalid(format!("`{name}` is empty"))
-            .hint("`explore_document_structure` shows contexts, files and chunks."));
+        return Err(Refusal::invalid(format!("`{name}` is empty")).hint(hint![
+            Tool::ExploreDocumentStructure,
+            " shows contexts, files and chunks."
+        ]));
     }
     Ok(text)
 }

@@ -13,6 +13,7 @@ use super::result::result;
 use crate::documents::operations::nearest_contexts;
 use crate::documents::{self, Catalogue};
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Context, blocking};
 use crate::search::execute::{RankedHit, Search, SearchOutcome, freshen};
@@ -44,8 +45,10 @@ pub async fn answer(
     page: Page,
 ) -> Result<SearchReply, Refusal> {
     if ask.query.trim().is_empty() {
-        return Err(Refusal::invalid("`query` is empty")
-            .hint("Give words, a question, or a concept; filters alone are for `explore_document_structure`."));
+        return Err(Refusal::invalid("`query` is empty").hint(hint![
+            "Give words, a question, or a concept.";
+            "Filters alone are for ", Tool::ExploreDocumentStructure, "."
+        ]));
     }
     blocking(move || searched(&cx, &state, &ask, &page)).await
 }

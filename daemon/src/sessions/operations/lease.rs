@@ -9,6 +9,7 @@ use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::events::sessions::SessionEvent;
 use crate::events::{Event, unexpected};
+use crate::hint::{arg, hint};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Op};
 use crate::sessions::command::{AcquireLease, ReleaseLease};
@@ -39,7 +40,11 @@ impl Op for LeaseSession {
             return Err(Refusal::invalid(format!(
                 "`ms` is {ms}; a lease holds for {MS_MIN} to {MS_MAX} milliseconds"
             ))
-            .hint("Take it for less and renew it with its `token` while you work."));
+            .hint(hint![
+                "Take it for less and renew it with its ",
+                arg("token"),
+                " while you work."
+            ]));
         }
         let name = args.name.unwrap_or_else(|| "session".to_owned());
         // The same characters as in ids: a name is part of a row's key.

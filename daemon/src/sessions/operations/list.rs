@@ -10,16 +10,24 @@ use lore::protocol::sessions::{
 use super::{parent, session_id};
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
+use crate::events::body;
+use crate::events::messages::MessageRecorded;
+use crate::hint::{arg, hint};
+use crate::log::{EventKind, EventScope, Log};
 use crate::operation::cursor::{Cursor, List, page_limit};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
 use crate::sessions::{SessionSettings, SharedSteps, lineage};
-use crate::store::{Error, Rows};
+use crate::store::{Blobs, Error, Rows};
 
 const LIMIT: u64 = 50;
 const LIMIT_MAX: u64 = 500;
 /// Limit on the sessions examined for one page; filters that rarely match get a `next` instead of a long wait.
 const LOOKED_AT_MAX: usize = 20_000;
+/// Number of first events among which a session's first message is looked for.
+const FIRST_EVENTS: usize = 8;
+/// Length of the beginning of a first message, in characters.
+const FIRST_MESSAGE_CHARS: usize = 120;
 /// Limit on the agents in a summary.
 const AGENTS_MAX: usize = 20;
 
@@ -37,8 +45,13 @@ impl Op for ListSessions {
     async fn call(call: Call<ListSessionsArgs>) -> Result<ListSessionsReply, Refusal> {
         let Call { cx, args, .. } = call;
         let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
-        let limit = limit
-            .map_err(|refusal| refusal.hint("Use `next` of the reply for the following page."))?;
+        let limit = limit.map_err(|refusal| {
+            refusal.hint(hint![
+                "Use ",
+                arg("next"),
+                " of the reply for the following page."
+            ])
+        })?;
         let published = cx.read(args.at_least).await?;
         let tail = published.tail.position;
         let store = cx.engine.store_id();
@@ -50,6 +63,7 @@ impl Op for ListSessions {
             let rows = &published.snapshot;
             let mut page = Page {
                 rows,
+                blobs: &cx.blobs,
                 args: &args,
                 settings: &SessionSettings::of(&cx),
                 shared_steps: cx.extensions.get::<SharedSteps>().copied(),
@@ -90,6 +104,7 @@ fn within(args: &ListSessionsArgs) -> SessionFilter<'_> {
 
 struct Page<'p> {
     rows: &'p dyn Rows,
+    blobs: &'p Blobs,
     args: &'p ListSessionsArgs,
     settings: &'p SessionSettings,
     /// Counts what forks share.
@@ -108,6 +123,7 @@ struct ListedSession {
     session: String,
     state: SessionState,
     row: SessionRow,
+    first_message: Option<String>,
     details: Details,
     agents: Vec<String>,
     /// Number of its step attempts, with those that it shares.
@@ -125,9 +141,15 @@ impl Page<'_> {
         if let Some(row) = view::get(self.rows, session)?
             && let Some(state) = self.state(&row)
         {
+            let details = view::details(self.rows, session)?;
+            let first_message = match (&details.title, &details.topic) {
+                (None, None) => self.first_message(session)?,
+                _ => None,
+            };
             let listed = ListedSession {
                 state,
-                details: view::details(self.rows, session)?,
+                first_message,
+                details,
                 agents: view::agents(self.rows, session, AGENTS_MAX)?,
                 steps: row.steps + self.shared_steps(session, &row)?,
                 session: session.to_owned(),
@@ -148,6 +170,26 @@ impl Page<'_> {
             }
             Some(_) | None => Ok(0),
         }
+    }
+
+    /// Returns the beginning of the session's first message, if it is among its first events.
+    fn first_message(&self, session: &str) -> Result<Option<String>, Error> {
+        let log = Log::new(self.rows);
+        let scope = EventScope::Session(session);
+        let first = log.stream(scope, Position(0), Position(u64::MAX - 1), FIRST_EVENTS)?;
+        for (position, record) in first {
+            let event = log.event(record, position)?;
+            if event.header.kind == EventKind::MessageRecorded && event.payload.is_some() {
+                let content = body::<MessageRecorded>(&event)?.content.read(self.blobs)?;
+                let words = content
+                    .chars()
+                    .take(FIRST_MESSAGE_CHARS)
+                    .collect::<String>();
+                let words: Vec<&str> = words.split_whitespace().collect();
+                return Ok((!words.is_empty()).then(|| words.join(" ")));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the session's state if it matches the filter.
@@ -186,6 +228,7 @@ impl ListedSession {
             project: self.row.project,
             title: self.details.title,
             topic: self.details.topic,
+            first_message: self.first_message,
             tags: self.details.tags,
             agents: self.agents,
             created_at: format_time(self.row.created_at),

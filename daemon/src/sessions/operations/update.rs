@@ -7,6 +7,7 @@ use lore::protocol::sessions::{
 use super::{check_tags, check_texts, preferences_text};
 use crate::error::Refusal;
 use crate::events::sessions::{SessionClosed, SessionUpdated};
+use crate::hint::{arg, hint};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Op};
 use crate::sessions::command::{RecordSessionChange, SessionChange};
@@ -76,8 +77,23 @@ fn check(args: &UpdateSessionArgs) -> Result<(), Refusal> {
         && args.remove_tags.is_empty()
         && args.preferences.is_none();
     if is_nothing {
-        return Err(Refusal::invalid("the call names nothing to set")
-            .hint("Give `title`, `topic`, `tags`, `add_tags`, `remove_tags` or `preferences`."));
+        return Err(
+            Refusal::invalid("the call names nothing to set").hint(hint![
+                "Give ",
+                arg("title"),
+                ", ",
+                arg("topic"),
+                ", ",
+                arg("tags"),
+                ", ",
+                arg("add_tags"),
+                ", ",
+                arg("remove_tags"),
+                " or ",
+                arg("preferences"),
+                "."
+            ]),
+        );
     }
     check_texts([
         ("title", args.title.as_ref()),

@@ -12,6 +12,7 @@ use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::steps::StepRecorded;
+use crate::hint::{Hint, Tool, arg, hint};
 use crate::operation::{Access, Call, Op};
 use crate::sessions::{Wanted, lineage};
 use crate::steps::history::{On, SessionSteps, StepReadError};
@@ -53,14 +54,16 @@ fn find(
     step: u64,
     attempt: Option<u64>,
 ) -> Result<(AnswerAttempt, StepAttempt), Refusal> {
-    let not_found = |what: String, hint: String| Refusal::new(Code::StepNotFound, what).hint(hint);
+    let not_found = |what: String, hint: Hint| Refusal::new(Code::StepNotFound, what).hint(hint);
     let number = u32::try_from(step).unwrap_or(u32::MAX);
     let session = &read.session;
     let lines = lineage(&read.state, session)?;
     let Some(answering) = view::answering(&read.state, &lines, number)? else {
         let hint = match view::last_before(&read.state, &lines, u32::MAX)? {
-            Some(last) => format!("Its last step is {last}; `list_steps` shows all."),
-            None => "It has no steps yet; `record_step` records one.".to_owned(),
+            Some(last) => {
+                hint![format!("Its last step is {last}."); Tool::ListSteps, " shows all."]
+            }
+            None => hint!["It has no steps yet."; Tool::RecordStep, " records one."],
         };
         let elsewhere = elsewhere(read, &[number])?.map_or(hint, |other| {
             format!("The session `{other}` of this project has it: name it as `session`.")
@@ -76,7 +79,7 @@ fn find(
         Some(found) => Ok((answering, found)),
         None => Err(not_found(
             format!("step {step} of the session `{session}` has no attempt {wanted}"),
-            format!("It has the attempts 1 to {}.", answering.attempts),
+            format!("It has the attempts 1 to {}.", answering.attempts).into(),
         )),
     }
 }
@@ -145,8 +148,9 @@ impl Op for ListSteps {
         let from = match &args.next {
             None => 1,
             Some(next) => next.parse().map_err(|_| {
-                Refusal::invalid(format!("`next` is not a cursor of list_steps: {next:?}"))
-                    .hint("Give the `next` of the last reply, unchanged.")
+                Refusal::invalid(format!("`next` is not a cursor of list_steps: {next:?}")).hint(
+                    hint!["Give the ", arg("next"), " of the last reply, unchanged."],
+                )
             })?,
         };
         let limit = args.limit.unwrap_or(LIMIT_DEFAULT).clamp(1, LIMIT_MAX) as usize;

@@ -11,6 +11,7 @@ use crate::engine::Outcome;
 use crate::error::Refusal;
 use crate::events::steps::{StepEvent, StepRecorded, Text};
 use crate::events::{Event, unexpected};
+use crate::hint::{arg, hint};
 use crate::log::{Body, codec};
 use crate::operation::{Access, Call, Context, Op};
 use crate::sessions::{PreparedSession, SessionSelector, session_of};
@@ -75,7 +76,7 @@ fn check(args: &RecordStepArgs) -> Result<(), Refusal> {
             "`purpose` has {} bytes; at most {PURPOSE_BYTES_MAX} are kept",
             purpose.len()
         ))
-        .hint("Put long texts into `parameters` or `result`."));
+        .hint("Put long texts into the parameters or the result."));
     }
     if let Some(step) = args.step
         && (step == 0 || step > u64::from(STEP_MAX))
@@ -83,7 +84,11 @@ fn check(args: &RecordStepArgs) -> Result<(), Refusal> {
         return Err(Refusal::invalid(format!(
             "step numbers go from 1 to {STEP_MAX}; this one is {step}"
         ))
-        .hint("Leave `step` out for the next free number."));
+        .hint(hint![
+            "Leave ",
+            arg("step"),
+            " out for the next free number."
+        ]));
     }
     if args.result.is_none() && args.error.is_none() {
         return Err(Refusal::invalid(

@@ -87,6 +87,15 @@ struct DiffSide {
 
 impl DiffSide {
     fn of(cx: &Context, state: State, session: &str, at: Option<&AsOf>) -> Result<Self, Refusal> {
+        if let Some(AsOf::Position(position)) = at
+            && *position > state.position()
+        {
+            let message = format!(
+                "the log has not reached position {position}; it is at {}",
+                state.position()
+            );
+            return Err(Refusal::invalid(message));
+        }
         let state = match at {
             Some(at) => state.back_to(&*cx.fold, session, at)?,
             None => state,

@@ -4,6 +4,7 @@ use lore::protocol::sessions::{ExportFormat, ExportSessionArgs, ExportSessionRep
 
 use super::page_bytes;
 use crate::error::Refusal;
+use crate::hint::{arg, hint};
 use crate::log::Position;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Op, blocking};
@@ -106,7 +107,12 @@ fn place(cursor: &Cursor) -> Result<PageCursor, Refusal> {
             after: Position(after),
             n,
         }),
-        _ => Err(Refusal::invalid("`next` is not a cursor of export_session")
-            .hint("Give the `next` of the last reply, unchanged.")),
+        _ => Err(
+            Refusal::invalid("`next` is not a cursor of export_session").hint(hint![
+                "Give the ",
+                arg("next"),
+                " of the last reply, unchanged."
+            ]),
+        ),
     }
 }

@@ -4,6 +4,7 @@ use lore::protocol::log::{ExportLogArgs, ExportLogReply};
 
 use super::page_bytes;
 use crate::error::{Code, Refusal};
+use crate::hint::{Tool, arg, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions;
@@ -90,13 +91,16 @@ fn known(
             Code::ProjectNotFound,
             format!("project `{project}` not found"),
         )
-        .hint("`list_projects` lists them.")),
+        .hint(hint![Tool::ListProjects, " lists them."])),
     }
 }
 
 fn place(cursor: &Cursor) -> Result<PageStart, Refusal> {
     PageStart::of_key(&cursor.key).ok_or_else(|| {
-        Refusal::invalid("`next` is not a cursor of export_log")
-            .hint("Give the `next` of the last reply, unchanged.")
+        Refusal::invalid("`next` is not a cursor of export_log").hint(hint![
+            "Give the ",
+            arg("next"),
+            " of the last reply, unchanged."
+        ])
     })
 }

@@ -8,6 +8,7 @@ use lore::protocol::{Position, SessionId};
 
 use crate::checkpoints;
 use crate::error::{Code, Refusal};
+use crate::hint::{arg, hint};
 use crate::log::Hash;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions;
@@ -110,7 +111,7 @@ async fn check_free(cx: &Context, reply: &ImportSessionReply) -> Result<Position
             Code::Conflict,
             format!("there is already a session `{session}`"),
         )
-        .hint("Give another id as `session`; nothing was imported."));
+        .hint(hint!["Nothing was imported."; "Give another id as ", arg("session"), "."]));
     }
     Ok(published.tail.position)
 }

@@ -8,6 +8,7 @@ use super::import::ready_behind;
 use crate::checkpoints;
 use crate::engine::{KeyClaim, PublishedState};
 use crate::error::{Code, Refusal};
+use crate::hint::hint;
 use crate::locks::lock_unpoisoned;
 use crate::log::{Hash, Position};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
@@ -40,9 +41,9 @@ impl Op for ImportLog {
                 "`content` has {} bytes; at most {CONTENT_BYTES_MAX} are taken at once",
                 args.content.len()
             ))
-            .hint(
-                "Give a part of the lines: whole sessions, and `line` for the first one's number.",
-            ));
+            .hint(hint![
+                "Give a part of the lines: whole sessions, and the number of the first line."
+            ]));
         }
         let first_line = usize::try_from(args.line.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
         let (content, shared) = (args.content, Arc::clone(&cx));

@@ -12,6 +12,7 @@ mod metrics;
 pub(super) use get::transfer;
 
 use crate::error::Refusal;
+use crate::hint::{arg, hint};
 use crate::operation::Operation;
 
 /// Default size at which a page of an export ends, in bytes.
@@ -42,7 +43,11 @@ fn page_bytes(bytes_max: Option<u64>) -> Result<usize, Refusal> {
         return Err(Refusal::invalid(format!(
             "`bytes_max` is {bytes_max}; a page ends after 1 to {PAGE_BYTES_MAX} bytes"
         ))
-        .hint("Use `next` of the reply for the following page."));
+        .hint(hint![
+            "Use ",
+            arg("next"),
+            " of the reply for the following page."
+        ]));
     }
     Ok(usize::try_from(bytes_max).unwrap_or(usize::MAX))
 }

@@ -6,6 +6,7 @@ use crate::checkpoints::{CheckpointImport, CheckpointKey, RetainedObjects};
 use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::{Event, NewEvent};
+use crate::hint::{arg, hint};
 use crate::locks::lock_unpoisoned;
 use crate::log::{Body, EventKind, EventScope, ImportOrigin, Log, Position, TransferPolicy};
 use crate::sessions::{self, CreateSession, SessionCreated};
@@ -63,7 +64,8 @@ impl ImportSession {
             body: SessionCreated::default().prepare([0; 16]),
         };
         let decided = create.decide(on).map_err(|refusal| match refusal.code {
-            Code::Conflict => refusal.hint("Give another id as `session`; nothing was imported."),
+            Code::Conflict => refusal
+                .hint(hint!["Nothing was imported."; "Give another id as ", arg("session"), "."]),
             _ => refusal,
         });
         decided.map(drop)

@@ -337,7 +337,7 @@ proptest! {
 
         let taken = place.import(&text, None).unwrap_err();
         prop_assert_eq!(taken.code, Code::Conflict);
-        prop_assert!(taken.hint.unwrap().contains("another id as `session`"));
+        prop_assert!(taken.hint.unwrap().plain().contains("another id as `session`"));
 
         let fresh = place.import(&text, Some("s-2")).unwrap();
         prop_assert_eq!(fresh.len(), exporter.saved.len());

@@ -34,7 +34,13 @@ fn refusal(text: &str) -> String {
     let details = refusal.details.unwrap();
     let first = details["faults"][0]["message"].as_str().unwrap();
     assert!(refusal.message.ends_with(first), "{details}");
-    assert!(refusal.hint.unwrap().starts_with("Nothing was imported."));
+    assert!(
+        refusal
+            .hint
+            .unwrap()
+            .plain()
+            .starts_with("Nothing was imported.")
+    );
     refusal.message
 }
 
@@ -156,7 +162,13 @@ fn many_faults_are_counted() {
     assert_eq!(details["faults"].as_array().unwrap().len(), 20);
     // 50 lines that are not JSON, four later lines with wrong numbers, and the last line.
     assert_eq!(details["count"], 55);
-    assert!(refusal.hint.unwrap().contains("54 more lines are broken"));
+    assert!(
+        refusal
+            .hint
+            .unwrap()
+            .plain()
+            .contains("54 more lines are broken")
+    );
 }
 
 /// Event contents are validated as if they were recorded now.
