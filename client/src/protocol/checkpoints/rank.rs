@@ -122,8 +122,10 @@ pub enum TruncationAction {
     Whitespace,
     /// Long texts were truncated in the middle.
     Strings,
-    /// Long lists were truncated in the middle.
+    /// Elements of lists, or messages, were left out.
     Arrays,
+    /// Members of large objects were left out.
+    Members,
     /// Omitted.
     Dropped,
 }
