@@ -36,7 +36,7 @@ use crate::engine::{
 };
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
-use crate::log::index;
+use crate::log::{index, objects};
 use crate::store::Blobs;
 
 pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
@@ -258,11 +258,14 @@ impl Operation {
                 Box::pin(async move {
                     let bytes = raw.args.len();
                     let args: O::Args = Args::Json(raw.args).read()?;
+                    let shared = Arc::clone(&cx);
                     let call = Call {
                         bytes,
                         ..Call::of::<O>(cx, caller, args)?
                     };
-                    let mut reply = O::call(call).await?;
+                    let reply = O::call(call).await;
+                    shared.settle_blobs(reply.is_err()).await;
+                    let mut reply = reply?;
                     if let (Some(warning), Some(warnings)) = (raw.warning, reply.warnings()) {
                         warnings.push(warning);
                     }
@@ -367,6 +370,9 @@ fn list_names(schema: &mut Schema) {
     }
 }
 
+/// Number of ended writes with new blobs after which those without an event are looked for.
+const RELEASED_BLOBS_MAX: usize = 256;
+
 impl Context {
     /// Submits a write for a caller.
     ///
@@ -387,6 +393,46 @@ impl Context {
                 bytes,
             })
             .await
+    }
+
+    /// Removes the blobs of refused writes: at once after a refusal, otherwise once many writes have ended.
+    async fn settle_blobs(self: &Arc<Self>, is_refused: bool) {
+        let released = self.blobs.released();
+        if released == 0 || (!is_refused && released < RELEASED_BLOBS_MAX) {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let removed = tokio::task::spawn_blocking(move || shared.remove_released_blobs()).await;
+        if let Ok(Err(error)) = removed {
+            tracing::warn!(%error, "blobs of refused writes were not removed");
+        }
+    }
+
+    /// Removes the blobs of writes that ended without an event, and returns their number. After a failed commit they
+    /// stay until the log is certain again.
+    ///
+    /// # Errors
+    /// [`crate::store::Error`] when a row cannot be read; the next call tries again.
+    pub fn remove_released_blobs(&self) -> Result<usize, crate::store::Error> {
+        match self.engine.health().is_log_certain() {
+            true => self.blobs.remove_released(|blob| self.is_blob_named(blob)),
+            false => Ok(0),
+        }
+    }
+
+    /// Returns whether an event or object names a blob.
+    ///
+    /// # Errors
+    /// [`crate::store::Error`] when a row cannot be read.
+    pub fn is_blob_named(&self, blob: &[u8; 32]) -> Result<bool, crate::store::Error> {
+        match self.engine.published() {
+            // After a failed commit, an event may exist that is not published.
+            Some(published) if self.engine.health().is_log_certain() => {
+                let rows = &published.snapshot;
+                Ok(index::is_blob_named(rows, blob)? || objects::is_blob_named(rows, blob)?)
+            }
+            Some(_) | None => Ok(true),
+        }
     }
 
     /// Returns the outcome of the first call with this key, if any. A repeated call needs no preparation

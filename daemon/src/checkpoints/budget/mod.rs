@@ -22,8 +22,8 @@ mod white_space;
 
 pub use lore::protocol::names::TruncationAction;
 
-/// Percent of the budget for each layer, in the order of [`LAYERS`].
-pub const SHARES: [usize; 4] = [30, 40, 20, 10];
+/// The proportion in which IMPORTANT and USEFUL divide the tokens that CRITICAL leaves.
+const SHARES: [f64; 2] = [2.0, 1.0];
 
 /// A top-level key of a context.
 #[derive(Clone, Debug)]

@@ -140,7 +140,7 @@ impl Plan<'_, '_> {
     fn others(&mut self, room: f64) {
         let [important, useful, ephemeral] =
             [Layer::Important, Layer::Useful, Layer::Ephemeral].map(|layer| self.of(&[layer]));
-        let [_, of_important, of_useful, _] = SHARES.map(|share| share as f64);
+        let [of_important, of_useful] = SHARES;
         let needs = [(self.whole(&important), of_important), (self.whole(&useful), of_useful)];
         let level = level(needs.into_iter().filter(|(need, _)| *need > 0.0), room);
         if level.is_infinite() {
