@@ -27,7 +27,7 @@ const BRACKETS: f64 = 2.0;
 /// An array's element is too long alone beyond this share of its room.
 const ELEMENT_SHARE: f64 = 0.25;
 /// An object's member is too long alone beyond this share of its room.
-const MEMBER_SHARE: f64 = 0.125;
+const MEMBER_SHARE: f64 = 0.25;
 /// A marker names its origin if that takes at most this part of the room.
 const ORIGIN_PART: usize = 5;
 /// Maximum number of repetitions in which estimates of tokens were too low.
