@@ -59,7 +59,7 @@ impl Error {
         let (code, hint) = match self {
             Self::Refused(body) => return body.clone(),
             Self::Frame(FrameError::TooLarge { .. }) => (
-                Code::ReplyTooLarge,
+                Code::ResponseTooLarge,
                 "ask for less: a smaller `limit`, a single value or a part of the text",
             ),
             Self::Frame(_) => (

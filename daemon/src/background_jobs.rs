@@ -17,7 +17,7 @@ use crate::store::Error;
 use crate::upstream::Resolvers;
 use crate::{checkpoints, documents, entities, forgetting, packs, projects, search};
 
-/// Interval of the check for idle work.
+/// Interval of the check for idle work, which starts after two of them without writes at the latest.
 const IDLE_TICK: Duration = Duration::from_secs(30);
 /// Interval of the check whether enough was removed for a compaction.
 const COMPACT_TICK: Duration = Duration::from_secs(2);
@@ -69,6 +69,7 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
 async fn rest(context: Arc<Context>) {
     let mut seen = context.engine.position();
     let mut swept = None;
+    sweep_with(&context, sweep_at_start).await;
     loop {
         tokio::time::sleep(IDLE_TICK).await;
         note_access(&context);
@@ -97,29 +98,42 @@ async fn rest(context: Arc<Context>) {
         if swept == Some(now) {
             continue;
         }
-        swept = Some(now);
-        if let Err(error) = context.engine.rest().await {
-            tracing::warn!(%error, "the journal was not emptied while idle");
+        match context.engine.rest().await {
+            Ok(true) => swept = Some(now),
+            // A call holds the store: the next tick tries again.
+            Ok(false) => continue,
+            Err(error) => tracing::warn!(%error, "the journal was not emptied while idle"),
         }
-        let shared = Arc::clone(&context);
-        let result = tokio::task::spawn_blocking(move || sweep(&shared)).await;
-        match result {
-            Ok(Ok(0)) | Err(_) => {}
-            Ok(Ok(count)) => tracing::info!(count, "blobs without an event were removed"),
-            Ok(Err(error)) => tracing::warn!(%error, "blobs were not swept"),
-        }
+        sweep_with(&context, sweep).await;
+    }
+}
+
+/// Removes blobs without an event, off the event loop.
+async fn sweep_with(context: &Arc<Context>, sweep: fn(&Context) -> Result<usize, Error>) {
+    let shared = Arc::clone(context);
+    let result = tokio::task::spawn_blocking(move || sweep(&shared)).await;
+    match result {
+        Ok(Ok(0)) | Err(_) => {}
+        Ok(Ok(count)) => tracing::info!(count, "blobs without an event were removed"),
+        Ok(Err(error)) => tracing::warn!(%error, "blobs were not swept"),
     }
 }
 
 /// Removes unreferenced blobs and returns their number.
 fn sweep(context: &Context) -> Result<usize, Error> {
     let now = UNIX_EPOCH + Duration::from_micros(context.engine.clock().now());
-    context
-        .blobs
-        .sweep(now, |blob| match context.engine.published() {
-            Some(published) => checkpoints::is_blob_named(&published.snapshot, blob),
-            None => Ok(true),
-        })
+    let released = context.remove_released_blobs()?;
+    let is_named = |blob: &[u8; 32]| context.is_blob_named(blob);
+    Ok(released + context.blobs.sweep(now, is_named)?)
+}
+
+/// Removes the blobs that writes of an earlier daemon left when they were refused or cut off. The log is recovered, so
+/// blobs of any age go; a damaged log is examined first.
+fn sweep_at_start(context: &Context) -> Result<usize, Error> {
+    match context.engine.health().is_log_certain() {
+        true => context.blobs.sweep_all(|blob| context.is_blob_named(blob)),
+        false => Ok(0),
+    }
 }
 
 fn note_access(context: &Context) {

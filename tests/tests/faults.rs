@@ -267,6 +267,68 @@ fn calls_that_find_no_space() {
     survives_a_restart(&home, daemon, &ledger);
 }
 
+/// Returns the number and the bytes of the stored blobs.
+fn blobs(home: &Home) -> (usize, u64) {
+    let mut found = (0, 0);
+    let shards = std::fs::read_dir(home.data().join("blobs"))
+        .unwrap()
+        .flatten();
+    for file in shards
+        .filter_map(|shard| std::fs::read_dir(shard.path()).ok())
+        .flatten()
+        .flatten()
+    {
+        found.0 += 1;
+        found.1 += file.metadata().unwrap().len();
+    }
+    found
+}
+
+/// Writes that are refused because of a full disk leave no bytes there, and neither does a kill before the refusal.
+#[test]
+fn refused_writes_leave_no_bytes() {
+    let mut home = home!();
+    home.configure("[engine]\nreserve_bytes = 0\n");
+    let daemon = home.start();
+    daemon.call("create_session", json!({"session": "w"}));
+    let mut random = Random::new(7);
+    let mut result = || tests::noise(1 << 20, &mut random);
+    daemon.call(
+        "record_step",
+        json!({"session": "w", "tool": "t", "result": result()}),
+    );
+    let kept = blobs(&home);
+    assert_eq!(kept.0, 1);
+    daemon.stop();
+    // Blobs can be written, but the required free space is not there.
+    home.configure(&format!(
+        "[engine]\nreserve_bytes = 0\ndisk_free_bytes_min = {}\n",
+        i64::MAX
+    ));
+    let daemon = home.start();
+    for _ in 0..4 {
+        let args = json!({"session": "w", "tool": "t", "result": result()});
+        let refused = daemon.refusal("record_step", args);
+        assert_eq!(refused.code, Code::StorageUnavailable);
+        assert_eq!(blobs(&home), kept, "nothing is left at the refusal");
+    }
+    let context = json!({"context": {"a": result(), "b": result()}});
+    daemon.refusal("workflow_checkpoint_save", context);
+    assert_eq!(blobs(&home), kept);
+    daemon.stop();
+    // A blob whose daemon was killed before its event.
+    let orphan = home.data().join("blobs").join("ab").join("ab".repeat(32));
+    std::fs::create_dir_all(orphan.parent().unwrap()).unwrap();
+    std::fs::write(&orphan, [0; 4096]).unwrap();
+    home.configure("[engine]\nreserve_bytes = 0\n");
+    let daemon = home.start();
+    until("the start to sweep", Duration::from_secs(20), || {
+        (!orphan.exists()).then_some(())
+    });
+    assert_eq!(blobs(&home), kept);
+    daemon.verify();
+}
+
 /// A daemon stopped while its disk is full ends cleanly, and acknowledged data exists at the next start.
 #[test]
 fn a_stop_while_the_disk_is_full() {

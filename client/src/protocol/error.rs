@@ -76,7 +76,7 @@ codes! {
     /// A frame, line or body exceeds its limit.
     FrameTooLarge "FRAME_TOO_LARGE" 413 false,
     /// The reply would exceed the limit of a frame: ask for less.
-    ReplyTooLarge "REPLY_TOO_LARGE" 413 false,
+    ResponseTooLarge "RESPONSE_TOO_LARGE" 413 false,
     /// The two sides use different versions.
     VersionMismatch "VERSION_MISMATCH" 426 false,
     /// A deadline passed.

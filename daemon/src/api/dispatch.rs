@@ -81,7 +81,7 @@ impl Dispatch {
     /// Calls an operation.
     ///
     /// # Errors
-    /// `UNKNOWN_OPERATION` with a suggestion, `REPLY_TOO_LARGE`, or the operation's refusal.
+    /// `UNKNOWN_OPERATION` with a suggestion, `RESPONSE_TOO_LARGE`, or the operation's refusal.
     pub async fn call(&self, caller: Caller, name: &str, args: Args) -> Answer {
         within(
             FRAME_BYTES_MAX,
@@ -123,7 +123,7 @@ pub(super) fn within(bytes_max: usize, answer: Answer) -> Answer {
         return Ok(reply);
     }
     Err(Refusal::new(
-        Code::ReplyTooLarge,
+        Code::ResponseTooLarge,
         format!("the reply has {bytes} bytes; at most {bytes_max} are possible, with what is around it"),
     )
     .hint(

@@ -134,6 +134,21 @@ impl Limits {
         warnings
     }
 
+    /// Returns the report on checkpoints of a session that clean-up removed.
+    #[must_use]
+    pub fn cleaned(&self, count: u64) -> String {
+        let checkpoints = match count {
+            1 => "1 checkpoint".to_owned(),
+            count => format!("{count} checkpoints"),
+        };
+        format!(
+            "clean-up removed {checkpoints} of this session, the oldest without name, tags and critical keys: \
+             a session keeps at most {}, and gives them up after {} days without use if space is short; \
+             a name or tag prevents it",
+            self.per_session_max, self.inactive_days
+        )
+    }
+
     /// Returns whether inactive sessions must be cleaned up.
     #[must_use]
     pub fn is_clean_up_due(&self, of_all: u64) -> bool {

@@ -10,6 +10,7 @@ mod check;
 mod clean_up;
 mod command;
 mod contents;
+mod conversation;
 mod diff;
 mod feature;
 mod forget;

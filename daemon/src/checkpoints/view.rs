@@ -22,7 +22,8 @@ use std::ops::ControlFlow;
 
 use super::object_uses;
 use crate::events::checkpoints::{
-    CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, KeyMarked, MarkHolder,
+    CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted, DeletionCause, KeyMarked,
+    MarkHolder,
 };
 use crate::log::{Hash, LoggedEvent, Position, RecordKey};
 use crate::rows::{self, key, key_in, until};
@@ -57,6 +58,12 @@ pub struct SessionRow {
     pub count: u64,
     /// Bytes of the objects that no other session has used for a longer time.
     pub bytes: u64,
+    /// Number of checkpoints that clean-up removed, until two saves have had the chance to report it.
+    pub cleaned: u64,
+    /// Position of the last of these removals.
+    pub cleaned_at: Position,
+    /// Whether a save followed.
+    pub is_cleaned_reported: bool,
 }
 
 impl CheckpointRow {
@@ -87,17 +94,46 @@ impl CheckpointRow {
 
 impl SessionRow {
     pub(super) fn encode(&self) -> Vec<u8> {
-        rows::numbers([self.latest.0, self.count, self.bytes], &[])
+        let row = [self.latest.0, self.count, self.bytes];
+        if self.cleaned == 0 {
+            return rows::numbers(row, &[]);
+        }
+        let reported = u64::from(self.is_cleaned_reported);
+        let cleaned = rows::numbers([self.cleaned, self.cleaned_at.0, reported], &[]);
+        rows::numbers(row, &cleaned)
     }
 
     fn decode(value: &[u8]) -> Option<Self> {
-        let ([latest, count, bytes], _) = rows::split(value)?;
-        let latest = Position(latest);
+        let ([latest, count, bytes], rest) = rows::split(value)?;
+        let [cleaned, cleaned_at, reported] = match rest {
+            [] => [0; 3],
+            rest => rows::split(rest)?.0,
+        };
         Some(Self {
-            latest,
+            latest: Position(latest),
             count,
             bytes,
+            cleaned,
+            cleaned_at: Position(cleaned_at),
+            is_cleaned_reported: reported != 0,
         })
+    }
+
+    /// Counts checkpoints that clean-up removed.
+    fn note_cleaned(&mut self, count: u64, position: Position) {
+        if std::mem::take(&mut self.is_cleaned_reported) {
+            self.cleaned = 0;
+        }
+        self.cleaned += count;
+        self.cleaned_at = position;
+    }
+
+    /// Notes a save, whose reply reports what clean-up removed before it.
+    fn note_saved(&mut self) {
+        if self.is_cleaned_reported {
+            (self.cleaned, self.cleaned_at) = (0, Position(0));
+        }
+        self.is_cleaned_reported = self.cleaned > 0;
     }
 }
 
@@ -115,7 +151,9 @@ pub fn apply(
         CheckpointEvent::Saved(saved) => {
             apply_saved(rows, session, event.position(), saved, record)
         }
-        CheckpointEvent::Deleted(deleted) => apply_deleted(rows, session, deleted),
+        CheckpointEvent::Deleted(deleted) => {
+            apply_deleted(rows, session, event.position(), deleted)
+        }
         CheckpointEvent::KeyMarked(marked) => apply_marked(rows, session, marked),
     }
 }
@@ -148,6 +186,7 @@ fn apply_saved(
     let mut of = of_session_row(rows, session)?;
     of.latest = position;
     of.count += 1;
+    of.note_saved();
     rows.put(SPACE, &key(b'l', session), &of.encode());
     object_uses::change_totals(rows, 1, 0)
 }
@@ -155,8 +194,18 @@ fn apply_saved(
 fn apply_deleted(
     rows: &mut dyn RowsMut,
     session: &str,
+    position: Position,
     deleted: &CheckpointsDeleted,
 ) -> Result<(), Error> {
+    let is_clean_up = match deleted.cause {
+        DeletionCause::Count | DeletionCause::Quota => true,
+        DeletionCause::Asked => false,
+    };
+    if is_clean_up && !deleted.gone.is_empty() {
+        let mut of = of_session_row(rows, session)?;
+        of.note_cleaned(deleted.gone.len() as u64, position);
+        rows.put(SPACE, &key(b'l', session), &of.encode());
+    }
     for gone in &deleted.gone {
         let Some((_, position)) = place_of(rows, &gone.checkpoint)? else {
             continue;

@@ -31,9 +31,6 @@ const TRY_AGAIN: Duration = Duration::from_millis(250);
 /// At this multiple of the bytes that justify a compaction, it no longer waits for idle time.
 const URGENT: u64 = 8;
 
-/// Journal size that delays a start by some milliseconds, in bytes.
-const LONG_JOURNAL: u64 = 2 << 20;
-
 /// Result of a compaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompactionResult {
@@ -85,8 +82,8 @@ impl Engine {
         self.compactor.freed.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Empties a long journal during idle time, so that the next start is short even after a crash. Returns `false`
-    /// when the journal is short or a call holds the store.
+    /// Empties the journal during idle time, so that it takes no space and the next start is short even after a crash.
+    /// Returns `false` when a call holds the store or nothing can be written.
     pub async fn rest(&self) -> Result<bool, Refusal> {
         let compactor = Arc::clone(&self.compactor);
         tokio::task::spawn_blocking(move || compactor.rest())
@@ -126,8 +123,8 @@ impl Compactor {
     fn rest(&self) -> Result<bool, Refusal> {
         let _running = self.lock();
         let is_open = self.health.get() == WriteState::Open;
-        let is_long = Store::journal_bytes(&self.folder.store())? >= LONG_JOURNAL;
-        Ok(is_open && is_long && self.empty_journal(1)?)
+        let is_empty = Store::journal_bytes(&self.folder.store())? == 0;
+        Ok(is_open && (is_empty || self.empty_journal(1)?))
     }
 
     fn run(&self) -> Result<CompactionResult, Refusal> {

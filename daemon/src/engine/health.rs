@@ -1,5 +1,6 @@
 //! The write state: whether writes are accepted and, if not, the reason and a remedy.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
 
 use tokio::sync::watch;
@@ -34,6 +35,8 @@ pub enum WriteState {
 #[derive(Clone, Debug)]
 pub struct Health {
     state: Arc<RwLock<WriteState>>,
+    /// A commit or sync failed, and the store was not reopened yet: events may exist that are not published.
+    is_uncertain: Arc<AtomicBool>,
     failed: watch::Sender<bool>,
 }
 
@@ -41,6 +44,7 @@ impl Default for Health {
     fn default() -> Self {
         Self {
             state: Arc::new(RwLock::new(WriteState::Open)),
+            is_uncertain: Arc::default(),
             failed: watch::Sender::new(false),
         }
     }
@@ -51,6 +55,20 @@ impl Health {
     #[must_use]
     pub fn get(&self) -> WriteState {
         unpoisoned(self.state.read()).clone()
+    }
+
+    /// Returns whether all events of the log are published. A refused write has certainly no event then.
+    #[must_use]
+    pub fn is_log_certain(&self) -> bool {
+        let is_damaged = matches!(
+            self.get(),
+            WriteState::Damaged { .. } | WriteState::Failed { .. }
+        );
+        !is_damaged && !self.is_uncertain.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set_uncertain(&self, is_uncertain: bool) {
+        self.is_uncertain.store(is_uncertain, Ordering::Release);
     }
 
     pub(super) fn set(&self, state: WriteState) {

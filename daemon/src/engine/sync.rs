@@ -165,7 +165,9 @@ impl SyncStage {
 
 /// Sends every answer; callers that have gone are ignored.
 pub(super) fn answer(answers: Vec<Answer>) {
-    for Answer { to, with, .. } in answers {
+    for Answer { to, with, _decided } in answers {
+        // Blobs of a refused command are released before the caller can look.
+        drop(_decided);
         let _ = to.send(with);
     }
 }

@@ -331,6 +331,7 @@ impl Writer {
         let full = error.is_full() || free < self.settings.disk_free_bytes_min;
         let reason = error.to_string();
         tracing::error!(%reason, full, "a write failed");
+        self.health.set_uncertain(true);
         self.health.set(if full {
             WriteState::Full { reason }
         } else {
@@ -374,9 +375,11 @@ impl Writer {
             };
             match next {
                 Ok(Message::Write(job)) => {
-                    let refusal = self.health.refusal();
-                    if let Some(refusal) = refusal {
-                        let _ = job.reply.send(Err(refusal));
+                    let Job { request, reply, .. } = *job;
+                    // Its blobs are released before the caller can look.
+                    drop(request);
+                    if let Some(refusal) = self.health.refusal() {
+                        let _ = reply.send(Err(refusal));
                     }
                 }
                 Ok(Message::EmptyJournal(reply)) => {
@@ -419,6 +422,7 @@ impl Writer {
             Ok((store, tail)) => {
                 self.store = Some(store);
                 self.tail = tail;
+                self.health.set_uncertain(false);
                 self.health.set(WriteState::Open);
                 tracing::debug!(position = %tail.position, "the store is open again");
                 true

@@ -38,7 +38,7 @@ use crate::engine::{
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::hint::{Tool, arg, hint};
-use crate::log::index;
+use crate::log::{index, objects};
 use crate::sessions;
 use crate::store::Blobs;
 
@@ -266,12 +266,15 @@ impl Operation {
                 Box::pin(async move {
                     let bytes = raw.args.len();
                     let args: O::Args = Args::Json(raw.args).read()?;
+                    let shared = Arc::clone(&cx);
                     let call = Call {
                         bytes,
                         ..Call::of::<O>(cx, caller, args)?
                     };
                     let session_use = call.caller.session_use.clone();
-                    let mut reply = O::call(call).await?;
+                    let reply = O::call(call).await;
+                    shared.settle_blobs(reply.is_err()).await;
+                    let mut reply = reply?;
                     session_use.tell(&mut reply);
                     if let (Some(warning), Some(warnings)) = (raw.warning, reply.warnings()) {
                         warnings.push(warning);
@@ -377,6 +380,9 @@ fn list_names(schema: &mut Schema) {
     }
 }
 
+/// Number of ended writes with new blobs after which those without an event are looked for.
+const RELEASED_BLOBS_MAX: usize = 256;
+
 impl Context {
     /// Submits a write for a caller.
     ///
@@ -416,6 +422,46 @@ impl Context {
         let is_first = row.is_some_and(|row| row.created + 1 == header.position.0);
         caller.session_use.note_repeated(session, is_first);
         Ok(())
+    }
+
+    /// Removes the blobs of refused writes: at once after a refusal, otherwise once many writes have ended.
+    async fn settle_blobs(self: &Arc<Self>, is_refused: bool) {
+        let released = self.blobs.released();
+        if released == 0 || (!is_refused && released < RELEASED_BLOBS_MAX) {
+            return;
+        }
+        let shared = Arc::clone(self);
+        let removed = tokio::task::spawn_blocking(move || shared.remove_released_blobs()).await;
+        if let Ok(Err(error)) = removed {
+            tracing::warn!(%error, "blobs of refused writes were not removed");
+        }
+    }
+
+    /// Removes the blobs of writes that ended without an event, and returns their number. After a failed commit they
+    /// stay until the log is certain again.
+    ///
+    /// # Errors
+    /// [`crate::store::Error`] when a row cannot be read; the next call tries again.
+    pub fn remove_released_blobs(&self) -> Result<usize, crate::store::Error> {
+        match self.engine.health().is_log_certain() {
+            true => self.blobs.remove_released(|blob| self.is_blob_named(blob)),
+            false => Ok(0),
+        }
+    }
+
+    /// Returns whether an event or object names a blob.
+    ///
+    /// # Errors
+    /// [`crate::store::Error`] when a row cannot be read.
+    pub fn is_blob_named(&self, blob: &[u8; 32]) -> Result<bool, crate::store::Error> {
+        match self.engine.published() {
+            // After a failed commit, an event may exist that is not published.
+            Some(published) if self.engine.health().is_log_certain() => {
+                let rows = &published.snapshot;
+                Ok(index::is_blob_named(rows, blob)? || objects::is_blob_named(rows, blob)?)
+            }
+            Some(_) | None => Ok(true),
+        }
     }
 
     /// Returns the outcome of the first call with this key, if any. A repeated call needs no preparation

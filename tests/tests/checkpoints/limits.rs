@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lore::protocol::Code;
+use lore::protocol::{Args, Code};
 use serde_json::{Value, json};
 use tests::{Random, noise, serve, until};
 
@@ -37,6 +37,13 @@ fn named_ones_never_vanish() {
     wanted.extend([tagged.id.clone(), named.id.clone()]);
     let mut reader = daemon.connect("");
     assert_eq!(listed(&mut reader, "s"), wanted);
+    // Each save reports what clean-up removed for it, and nothing else does so again.
+    let removed = |saved: &SaveResult| {
+        let mut warnings = saved.warnings.iter();
+        warnings.any(|warning| warning.starts_with("clean-up removed 1 checkpoint of this session"))
+    };
+    let reported: Vec<bool> = plain.iter().map(removed).collect();
+    assert_eq!(reported, [false, false, false, true, true, true]);
     let names: Vec<SaveResult> = (0..3)
         .map(|n| save_in(json!({"name": format!("n{n}")})).unwrap())
         .collect();
@@ -60,6 +67,33 @@ fn named_ones_never_vanish() {
     delete(&mut reader, &tagged.id).unwrap();
     assert!(save_in(json!({})).unwrap().is_new());
     assert_eq!(listed(&mut reader, "s").len(), 5);
+    daemon.verify();
+}
+
+/// What clean-up removed since the session's last reply is in its next one, once: here a list after a restart.
+#[test]
+fn a_later_reply_reports_what_clean_up_removed() {
+    let (home, daemon) = serve!("[checkpoints]\nper_session_max = 2\n");
+    let mut connection = daemon.connect("");
+    create_session(&daemon, "s");
+    for n in 0..3 {
+        save(
+            &mut connection,
+            json!({"sessionId": "s", "context": {"n": n}}),
+        )
+        .unwrap();
+    }
+    daemon.stop();
+    let daemon = home.start();
+    let mut connection = daemon.connect("");
+    let mut warnings = || {
+        let args = Args::Json(json!({"sessionId": "s"}).to_string().into_bytes());
+        let reply = connection.call("workflow_checkpoint_list", &args).unwrap();
+        let meta: Value = serde_json::from_slice(&reply.meta.unwrap()).unwrap();
+        meta["warnings"].to_string()
+    };
+    assert!(warnings().contains("clean-up removed 1 checkpoint"));
+    assert!(!warnings().contains("clean-up removed"));
     daemon.verify();
 }
 

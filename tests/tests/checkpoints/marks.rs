@@ -149,9 +149,10 @@ fn a_fork_copies_nothing() {
 }
 
 /// A view within a budget truncates values that are not critical and says how to load them. Critical values are
-/// complete, also over the budget, which is reported; the stored context stays complete.
+/// complete if they fit. Otherwise they are shortened, too, and that is reported: no view exceeds its budget. The
+/// stored context stays complete.
 #[test]
-fn views_never_cut_what_is_critical() {
+fn views_keep_their_budget() {
     let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let context = value_of(&Context::new(6, 40_000));
@@ -172,8 +173,14 @@ fn views_never_cut_what_is_critical() {
     );
     mark(&daemon, &saved.session, "messages", false);
     let after = view(3000);
-    assert_eq!(after["context"]["messages"], context["messages"]);
+    assert!(after["view"]["tokens"].as_u64().unwrap() <= 3000);
+    assert_ne!(after["context"]["messages"], context["messages"]);
     assert_eq!(after["view"]["overBudget"], true, "{}", after["view"]);
+    has_words(&after["view"]["note"], &["critical keys", &saved.id]);
+    let needed = after["view"]["layers"][0]["tokens"].as_u64().unwrap();
+    let after = view(needed + 200);
+    assert_eq!(after["context"]["messages"], context["messages"]);
+    assert_eq!(after["view"]["overBudget"], false, "{}", after["view"]);
     assert_eq!(
         super::context_of(&mut connection, &saved.id).unwrap(),
         context

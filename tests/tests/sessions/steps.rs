@@ -125,7 +125,7 @@ fn a_reply_that_is_too_large_is_told_so() {
     let refused = tests::call(&mut connection, "resolve_variables", args).unwrap_err();
     is_refusal(
         &refused.to_body(),
-        Code::ReplyTooLarge,
+        Code::ResponseTooLarge,
         &["67108864", "Ask for less"],
     );
     let args = json!({"session": "s-1", "names": ["ID_FROM_STEP_2"]});

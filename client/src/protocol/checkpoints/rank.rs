@@ -122,8 +122,10 @@ pub enum TruncationAction {
     Whitespace,
     /// Long texts were truncated in the middle.
     Strings,
-    /// Long lists were truncated in the middle.
+    /// Elements of lists, or messages, were left out.
     Arrays,
+    /// Members of large objects were left out.
+    Members,
     /// Omitted.
     Dropped,
 }
@@ -158,8 +160,6 @@ pub struct LayerReport {
     pub tokens: u64,
     /// Tokens of these keys in the view.
     pub tokens_in_view: Option<u64>,
-    /// Its share of the budget, in tokens, before other layers passed on unused tokens.
-    pub share: Option<u64>,
 }
 
 /// Report on how a context was fitted into a budget.
@@ -172,7 +172,7 @@ pub struct ViewReport {
     pub tokens: u64,
     /// Tokens of the whole context.
     pub original_tokens: u64,
-    /// The critical keys exceed the budget; they are returned whole.
+    /// The critical keys exceed the budget, so that not all of them are whole. The view never exceeds it.
     pub over_budget: bool,
     /// Report by layer.
     pub layers: Vec<LayerReport>,
@@ -192,7 +192,7 @@ pub struct PrioritizeReply {
     pub layers: Vec<LayerReport>,
     /// Report by key, the most important first.
     pub keys: Vec<KeyReport>,
-    /// The critical keys exceed `maxTokens`.
+    /// The critical keys exceed `maxTokens`, so that not all of them would be whole.
     pub over_budget: Option<bool>,
     /// The checkpoint, if the context is a stored one.
     pub checkpoint_id: Option<CheckpointId>,

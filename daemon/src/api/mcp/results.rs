@@ -5,10 +5,11 @@ use rmcp::model::{
     CallToolResult, ContentBlock, Implementation, InitializeResult, MetaObject, ProtocolVersion,
     ResourcesCapability, ServerCapabilities,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::raw_call::{Content, RawMcpCall};
 use crate::api::tool_selection::ToolSelection;
+use crate::error::{Code, Refusal};
 use crate::operation::{Operation, Reply};
 
 /// Describes the server, with the newest revision that has an `initialize`.
@@ -44,6 +45,27 @@ pub fn replied(operation: &Operation, reply: Reply, raw_call: &RawMcpCall) -> Ca
         result.meta = Some(MetaObject(meta));
     }
     result
+}
+
+/// Refuses a reply that is longer than the tool announces to its hosts, which would cut it.
+pub fn within_limit(operation: &Operation, reply: Reply) -> Result<Reply, Refusal> {
+    let json = reply.json.get();
+    let Some(max) = operation
+        .result_chars_max
+        .filter(|max| json.len() as u64 > *max)
+    else {
+        return Ok(reply);
+    };
+    let chars = json.chars().count() as u64;
+    if chars <= max {
+        return Ok(reply);
+    }
+    Err(Refusal::new(
+        Code::ResponseTooLarge,
+        format!("the result has {chars} characters; hosts show at most {max} of this tool"),
+    )
+    .hint("Ask for less: `maxTokens` returns the most important part, `keys` only some keys.")
+    .details(json!({"characters": chars, "maximum": max})))
 }
 
 /// Builds the result of a refused call: an error that a model can read.

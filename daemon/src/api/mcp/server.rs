@@ -29,7 +29,7 @@ use super::named::{key_of, named_tools};
 use super::prompts;
 use super::raw_call::RawMcpCall;
 use super::resources;
-use super::results::{about, refused, replied};
+use super::results::{about, refused, replied, within_limit};
 use super::subscriptions::{self, Subscriptions};
 use super::tools;
 use super::transport::RequestStart;
@@ -292,7 +292,7 @@ impl ServerHandler for Server {
                 "the call failed inside the daemon",
             ))
         });
-        let result = match answer {
+        let result = match answer.and_then(|reply| within_limit(operation, reply)) {
             Ok(reply) => replied(operation, reply, &raw_call),
             Err(refusal) => refused(&for_tools(&refusal, &self.tools(), Some(operation.name))),
         };

@@ -1,27 +1,29 @@
 //! The budgeted view: a context as JSON within a token budget, and a report on each key.
 //!
-//! A context that fits is its own view. Otherwise CRITICAL keys stay whole at any cost, and the layers get
-//! [`SHARES`] of the budget; an unused share passes to the next layer. Within its share a layer is shortened step by
-//! step ([`TruncationAction`]), each step only as far as needed: white space, long texts in the middle, arrays between
-//! head and tail, and at last whole keys, EPHEMERAL to IMPORTANT. EPHEMERAL values are included or dropped, never
-//! shortened.
+//! A context that fits is its own view. Otherwise CRITICAL keys come first, the layers below share the rest
+//! ([`SHARES`]), and EPHEMERAL keys fill what remains. Within a value, whole messages and elements are kept, and a text
+//! is shortened only if it is too long alone. The view never exceeds the budget.
 
 use super::layers::{LAYERS, Layer, LayerAssignment, Rule};
 use crate::tokens::Tokens;
 
 use plan::{Item, Outcome, plan};
-use value::text_json;
+use text::text_json;
 
+mod marker;
+mod order;
 mod plan;
+mod render;
+mod sequence;
 #[cfg(test)]
 mod tests;
-mod value;
+mod text;
 mod white_space;
 
 pub use lore::protocol::names::TruncationAction;
 
-/// Percent of the budget for each layer, in the order of [`LAYERS`].
-pub const SHARES: [usize; 4] = [30, 40, 20, 10];
+/// The proportion in which IMPORTANT and USEFUL divide the tokens that CRITICAL leaves.
+const SHARES: [f64; 2] = [2.0, 1.0];
 
 /// A top-level key of a context.
 #[derive(Clone, Debug)]
@@ -42,7 +44,7 @@ pub struct BudgetedView {
     pub tokens: usize,
     /// Tokens of the whole context.
     pub tokens_before: usize,
-    /// Whether `json` exceeds the budget. Only CRITICAL keys, or a budget of 0, can cause this.
+    /// Whether the CRITICAL keys exceed the budget, so that not all of them are whole.
     pub over_budget: bool,
     /// Each key of the context, in its order.
     pub keys: Vec<KeyReport>,
@@ -74,7 +76,7 @@ pub struct LayerReport {
     pub tokens_after: usize,
 }
 
-/// Builds the view of a context with at most `budget` tokens. It is deterministic.
+/// Builds the view of a context with at most `budget` tokens, at least 1. It is deterministic.
 ///
 /// Markers name the `checkpoint` from which the whole context can be loaded, if it is stored.
 #[must_use]
@@ -92,37 +94,37 @@ pub fn budgeted_view(
     let mut json = assemble(&items, &outcomes);
     let tokens_before = tokens.count(&json);
     let mut count = tokens_before;
+    let critical: Vec<Outcome> = items
+        .iter()
+        .map(|item| match item.layer {
+            Layer::Critical => Outcome::Whole,
+            _ => Outcome::Dropped,
+        })
+        .collect();
+    let critical = tokens.count_within(&assemble(&items, &critical), budget);
     // Plans sum the tokens of the keys. The whole text may have a few more; then the next plan gets a smaller budget.
-    let mut slack = 0;
-    while count > budget {
-        let allowed = budget.saturating_sub(slack);
-        outcomes = plan(&items, allowed, budget, tokens);
+    let mut allowed = budget;
+    while count > budget && allowed > 0 {
+        outcomes = plan(&items, allowed, critical, tokens);
         json = assemble(&items, &outcomes);
         count = tokens.count(&json);
-        if is_bare(&items, &outcomes) {
-            break;
-        }
-        slack += slack.max(count.saturating_sub(budget)).max(1);
+        allowed = allowed.saturating_sub(count.saturating_sub(budget).max(1));
     }
     let keys: Vec<KeyReport> = entries
         .iter()
         .zip(items.iter().zip(&outcomes))
         .map(|(entry, (item, outcome))| report(entry, item, outcome))
         .collect();
+    let is_cut =
+        |key: &KeyReport| key.layer == Layer::Critical && key.done != TruncationAction::Whole;
     BudgetedView {
         json,
         tokens: count,
         tokens_before,
-        over_budget: count > budget,
+        over_budget: keys.iter().any(is_cut),
         layers: LAYERS.map(|layer| sum(layer, &keys)),
         keys,
     }
-}
-
-/// Returns whether no more keys can be dropped.
-fn is_bare(items: &[Item<'_>], outcomes: &[Outcome]) -> bool {
-    let mut pairs = items.iter().zip(outcomes);
-    pairs.all(|(item, outcome)| item.layer == Layer::Critical || *outcome == Outcome::Dropped)
 }
 
 fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
@@ -130,7 +132,7 @@ fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
     for (item, outcome) in items.iter().zip(outcomes) {
         let value = match outcome {
             Outcome::Whole => item.value,
-            Outcome::Shortened { json, .. } => json,
+            Outcome::Shortened { rendered, .. } => &rendered.json,
             Outcome::Dropped => continue,
         };
         if json.len() > 1 {
@@ -145,17 +147,17 @@ fn assemble(items: &[Item<'_>], outcomes: &[Outcome]) -> String {
 }
 
 fn report(entry: &Entry<'_>, item: &Item<'_>, outcome: &Outcome) -> KeyReport {
-    let (tokens_after, done) = match outcome {
-        Outcome::Whole => (item.tokens, TruncationAction::Whole),
-        Outcome::Shortened { tokens, done, .. } => (*tokens, *done),
-        Outcome::Dropped => (0, TruncationAction::Dropped),
+    let done = match outcome {
+        Outcome::Whole => TruncationAction::Whole,
+        Outcome::Shortened { rendered, .. } => rendered.done,
+        Outcome::Dropped => TruncationAction::Dropped,
     };
     KeyReport {
         key: entry.key.to_owned(),
         layer: entry.assignment.layer,
         rule: entry.assignment.rule.clone(),
         tokens_before: item.tokens,
-        tokens_after,
+        tokens_after: outcome.tokens(item),
         done,
     }
 }
@@ -186,9 +188,9 @@ impl<'a> Item<'a> {
             key_json,
             value: entry.value,
             layer: entry.assignment.layer,
+            is_marked: entry.assignment.rule == Rule::Mark,
             checkpoint,
             tokens: tokens.count(&whole),
-            read: std::cell::OnceCell::new(),
         }
     }
 }

@@ -336,6 +336,16 @@ fn as_kept(prepared: &[DeltaLink], kept: &[DeltaLink]) -> Vec<DeltaLink> {
 }
 
 fn conflict(session: &str, base: CheckpointKey, theirs: Option<CheckpointKey>) -> Refusal {
+    if session.is_empty() {
+        return Refusal::new(
+            Code::Conflict,
+            format!(
+                "without a session the save makes a new one, which has no checkpoint, not the expected `{base}`; \
+                 nothing was saved"
+            ),
+        )
+        .hint("Name the session of the expected checkpoint as `sessionId`.");
+    }
     let is_now = match theirs {
         Some(theirs) => format!("`{theirs}`"),
         None => "none".to_owned(),

@@ -1,4 +1,4 @@
-//! Compares the layers of 90 keys with a careful person's assignment.
+//! Compares the layers of 112 keys with a careful person's assignment.
 //!
 //! The assignment was written before the words were tried. Differences stay: the test prints them, and at least 95 %
 //! must agree.
@@ -13,16 +13,18 @@ const KEYS: &[(Layer, &str)] = &[
     (
         Critical,
         "userGoal|usergoal|goal_2|objectives|target_requirements|acceptanceCriteria|User Request|\
-         userInfo|loggedInUser|customerEmail|finalAnswer|queryResult|resultOfAnalysis|\
+         userInfo|loggedInUser|customerEmail|finalAnswer|results|testResult|resultOfAnalysis|\
          conclusions|decisionLog|decisionsMade|lastError|errorMessage|errorDetails|HTTPError|\
-         api.error.message|internalError|failed_tests|reasonForFailure|urgent-issues",
+         api.error.message|internalError|failed_tests|reasonForFailure|urgent-issues|\
+         task|currentTask|instructions|question|openQuestions|userRequest",
     ),
     // How the work continues.
     (
         Important,
         "plan|planDetails|nextSteps|deployment-strategy|migration_approach|testingMethod|\
          workflowState|currentStatus|taskProgress|cacheConfig|appConfiguration|logSettings|\
-         userSettings|parametersForTest|BUILD_CONFIG",
+         userSettings|parametersForTest|BUILD_CONFIG|blockers|hypothesis|\
+         assumptions|currentFile",
     ),
     // Useful material; words of other layers occur in some only by their letters.
     (
@@ -30,7 +32,8 @@ const KEYS: &[(Layer, &str)] = &[
         "catalog|changelog|changeLog|loginFlow|dialogHistory|blogPosts|backtrace|stackTrace|\
          template|temperature|tempCelsius|explanation|planetNames|internationalization|timeZone|\
          userAgent|dataset|sampleData|codeAnalysis|weeklyReport|findings|fileContents|logLevel|\
-         cacheSize|notes",
+         cacheSize|notes|queryResult|searchResults|toolResults|user_id|userIds|errorRate|\
+         answerOptions|userMessages|taskId|goalkeeper|resultsPage",
     ),
     // Worthless tomorrow.
     (
@@ -78,7 +81,7 @@ fn a_careful_person_agrees() {
             println!("{key}: a careful person says {expected:?}, we say {layer:?} ({rule})");
         }
     }
-    assert_eq!(cases.len(), 90);
+    assert_eq!(cases.len(), 112);
     assert!(
         agreed * 100 >= cases.len() * 95,
         "{agreed} of {}",

@@ -7,14 +7,20 @@ use std::fmt;
 
 use lore::protocol::names::of_word;
 
+use super::conversation::is_conversation;
+
 pub use lore::protocol::names::LayerName as Layer;
 pub use rules::ContextRules;
-pub use words::LayerWords;
+pub use words::{LayerWords, split};
 
 #[cfg(test)]
 mod golden;
 mod rules;
 mod words;
+
+/// A word makes a list or object CRITICAL only up to this length, in bytes: a goal or an answer is short, and a long list
+/// of results is material.
+const LONG_BYTES: usize = 16 << 10;
 
 /// All layers, most important first.
 pub const LAYERS: [Layer; 4] = [
@@ -51,6 +57,10 @@ pub enum Rule {
     Time,
     /// A word of the key.
     Word(String),
+    /// A CRITICAL word of the key, but a long list or object.
+    LongWord(String),
+    /// The value is a conversation.
+    Conversation,
     /// The value is null, blank or empty.
     Empty,
     /// The value is an embedded file (a base64 data URI).
@@ -67,6 +77,8 @@ impl fmt::Display for Rule {
             Self::Underscore => f.write_str("begins with _"),
             Self::Time => f.write_str("word: at"),
             Self::Word(word) => write!(f, "word: {word}"),
+            Self::LongWord(word) => write!(f, "word: {word}, but a long value"),
+            Self::Conversation => f.write_str("conversation"),
             Self::Empty => f.write_str("empty value"),
             Self::Embedded => f.write_str("embedded file"),
             Self::Otherwise => f.write_str("otherwise"),
@@ -119,7 +131,7 @@ impl LayerWords {
             (Layer::Critical, Rule::Mark)
         } else if let Some((pattern, layer)) = rules.layer(key) {
             (layer, Rule::Pattern(pattern.to_owned()))
-        } else if let Some(by_words) = self.layer(key) {
+        } else if let Some(by_words) = self.layer_with(key, value) {
             by_words
         } else if let Some(rule) = shape(value) {
             (Layer::Ephemeral, rule)
@@ -127,6 +139,26 @@ impl LayerWords {
             (Layer::Useful, Rule::Otherwise)
         };
         LayerAssignment { layer, rule }
+    }
+
+    /// Returns the layer that the words of a key speak for, and the value does not contradict.
+    fn layer_with(&self, key: &str, value: &str) -> Option<(Layer, Rule)> {
+        let is_long = value.len() > LONG_BYTES && value.starts_with(['[', '{']);
+        match self.layer(key) {
+            Some((Layer::Critical, Rule::Word(word))) if is_long => {
+                Some((Layer::Important, Rule::LongWord(word)))
+            }
+            // A `chatLog` is what was said.
+            Some((Layer::Ephemeral, Rule::Word(word)))
+                if !self.is_passing(&word) && is_conversation(value) =>
+            {
+                Some((Layer::Important, Rule::Conversation))
+            }
+            Some((Layer::Useful, _)) | None if is_conversation(value) => {
+                Some((Layer::Important, Rule::Conversation))
+            }
+            by_words => by_words,
+        }
     }
 }
 
@@ -153,6 +185,34 @@ mod tests {
         assert_eq!(unmarked("plan", "null"), "Important: word: plan");
         assert_eq!(unmarked("thing", "null"), "Ephemeral: empty value");
         assert_eq!(unmarked("thing", "1"), "Useful: otherwise");
+    }
+
+    /// A conversation is IMPORTANT, and a long list is not CRITICAL by a word alone.
+    #[test]
+    fn values_correct_the_words() {
+        let words = LayerWords::default();
+        let place = |key: &str, value: &str, is_marked| {
+            let assignment = words.place(key, value, is_marked, &ContextRules::default());
+            format!("{:?}: {}", assignment.layer, assignment.rule)
+        };
+        let talk = r#"[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]"#;
+        for key in ["messages", "chatLog", "thing", "userMessages", "report"] {
+            assert_eq!(place(key, talk, false), "Important: conversation", "{key}");
+        }
+        assert_eq!(place("tempMessages", talk, false), "Ephemeral: word: temp");
+        assert_eq!(place("_messages", talk, false), "Ephemeral: begins with _");
+        let long = format!("[{}1]", "1,".repeat(10_000));
+        assert_eq!(place("results", "[1]", false), "Critical: word: results");
+        assert_eq!(
+            place("results", &long, false),
+            "Important: word: results, but a long value"
+        );
+        assert_eq!(
+            place("results", &long, true),
+            "Critical: marked as critical"
+        );
+        let text = format!("\"{}\"", "a".repeat(100_000));
+        assert_eq!(place("finalAnswer", &text, false), "Critical: word: answer");
     }
 
     #[test]

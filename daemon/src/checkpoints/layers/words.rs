@@ -14,8 +14,11 @@ pub const KEY_CHARS_MAX: usize = 400;
 /// 3. Otherwise the head decides: the last word (`cacheConfig`, `errorLog`), or the last one before a preposition
 ///    (`resultOfAnalysis`). [Hollow](LayerWords::hollow) words are skipped, because the word before them names the
 ///    content (`errorDetails`, `logEntries`).
-/// 4. A head without a layer gets the highest of CRITICAL and IMPORTANT among the other words: `customerEmail`,
-///    `reasonForFailure`; but not EPHEMERAL, because `logLevel` is not a log.
+/// 4. A head without a layer gets the highest of CRITICAL and IMPORTANT among the other words; but not EPHEMERAL,
+///    because `logLevel` is not a log. A CRITICAL noun counts only before a [telling](LayerWords::telling) head
+///    (`errorMessage`, `customerEmail`, `reasonForFailure`): `errorRate` is not an error, and `user_id` not a user. A
+///    [judging](LayerWords::judging) word counts before any head: `failedTests`.
+/// 5. What a [source](LayerWords::sources) returned is material: `searchResults`.
 ///
 /// Two adjacent words that form a listed word are that word: `time_stamp`, `changeLog`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +37,12 @@ pub struct LayerWords {
     pub inner: Vec<String>,
     /// Words that do not describe the content.
     pub hollow: Vec<String>,
+    /// Heads that say something about the CRITICAL word beside them.
+    pub telling: Vec<String>,
+    /// CRITICAL words that judge whatever head they stand before.
+    pub judging: Vec<String>,
+    /// Words before `results` that make them material.
+    pub sources: Vec<String>,
 }
 
 /// Words after which a compound is only described further.
@@ -48,12 +57,12 @@ impl Default for LayerWords {
             critical: list(
                 "goal objective target requirement result answer decision conclusion user customer \
                  error failure urgent urgency required criterion criteria constraint outcome purpose mission \
-                 failed failing exception decided decisionlog",
+                 failed failing exception decided decisionlog task instruction question brief",
             ),
             important: list(
                 "plan strategy approach method process workflow config settings parameters state \
                  status progress configuration setting parameter param planned step todo roadmap \
-                 milestone methodology procedure",
+                 milestone methodology procedure blocker hypothesis hypotheses assumption current",
             ),
             useful: list(
                 "data content information details example analysis report summary findings info \
@@ -66,7 +75,15 @@ impl Default for LayerWords {
             inner: list("internal"),
             hollow: list(
                 "data content information info detail details value text item list entry line dump \
-                 record output",
+                 record output made taken",
+            ),
+            telling: list(
+                "message msg reason cause text name email address request ask prompt feedback preference input",
+            ),
+            judging: list("failed failing urgent urgency required decided"),
+            sources: list(
+                "search tool query web api function command grep scan sql lookup retrieval rag fetch crawl http \
+                 browser vector db database shell lint raw partial intermediate",
             ),
         }
     }
@@ -86,6 +103,9 @@ impl LayerWords {
         if let Some(word) = words.iter().find(|word| holds(&self.passing, word)) {
             return Some((Layer::Ephemeral, Rule::Word(word.clone())));
         }
+        if let Some(material) = self.material(&words) {
+            return Some((Layer::Useful, Rule::Word(material)));
+        }
         let head = self.head(&words);
         let head_layer = head.and_then(|head| self.layer_of(head));
         let inner = words.iter().find(|word| holds(&self.inner, word));
@@ -93,7 +113,7 @@ impl LayerWords {
             (Some(Layer::Critical), Some(head), _) => (Layer::Critical, head),
             (_, _, Some(inner)) => (Layer::Ephemeral, inner.as_str()),
             (Some(layer), Some(head), None) => (layer, head),
-            (_, _, None) => self.by_the_others(&words)?,
+            (_, head, None) => self.by_the_others(&words, head)?,
         };
         Some((layer, Rule::Word(word.to_owned())))
     }
@@ -109,11 +129,39 @@ impl LayerWords {
         full.map(String::as_str)
     }
 
+    /// Returns whether a word makes a whole key EPHEMERAL.
+    pub(super) fn is_passing(&self, word: &str) -> bool {
+        holds(&self.passing, word) || holds(&self.inner, word)
+    }
+
+    /// Returns the words of a key that names what a source returned.
+    fn material(&self, words: &[String]) -> Option<String> {
+        let mut pairs = words.windows(2);
+        pairs.find_map(|pair| match pair {
+            [source, result] if matches!(result.as_str(), "result" | "results") => {
+                holds(&self.sources, source).then(|| format!("{source} {result}"))
+            }
+            _ => None,
+        })
+    }
+
     /// Returns the layer of a key whose head has none.
-    fn by_the_others<'a>(&self, words: &'a [String]) -> Option<(Layer, &'a str)> {
+    fn by_the_others<'a>(
+        &self,
+        words: &'a [String],
+        head: Option<&str>,
+    ) -> Option<(Layer, &'a str)> {
+        // A plural has many contents, and is not about the word beside it.
+        let is_telling =
+            head.is_some_and(|head| self.telling.iter().any(|telling| telling == head));
         let layers = words.iter().filter_map(|word| {
             let layer = self.layer_of(word)?;
-            (layer != Layer::Ephemeral).then_some((layer, word.as_str()))
+            let counts = match layer {
+                Layer::Critical => is_telling || holds(&self.judging, word),
+                Layer::Important | Layer::Useful => true,
+                Layer::Ephemeral => false,
+            };
+            counts.then_some((layer, word.as_str()))
         });
         layers.min_by_key(|(layer, _)| *layer)
     }
@@ -162,7 +210,7 @@ fn holds(list: &[String], word: &str) -> bool {
 }
 
 /// Splits a key into words in lower case, without digits: `HTTPServer_errorLog2` is http, server, error, log.
-fn split(key: &str) -> Vec<String> {
+pub fn split(key: &str) -> Vec<String> {
     let characters: Vec<char> = key.chars().take(KEY_CHARS_MAX).collect();
     let mut words = Vec::new();
     let mut word = String::new();

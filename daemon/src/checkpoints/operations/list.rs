@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use lore::protocol::checkpoints::{ListArgs, ListReply, Listed};
 
 use super::{StoredCheckpoint, meta_of_read, state_as_of};
+use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
@@ -138,7 +139,8 @@ fn page(
         })
     };
     let checkpoints: Result<Vec<Listed>, Refusal> = checkpoints.into_iter().map(listed).collect();
-    let mut meta = meta_of_read(cx, state, Vec::new());
+    let warning = Checkpoints::of(cx)?.clean_up_warning(state, session)?;
+    let mut meta = meta_of_read(cx, state, warning.into_iter().collect());
     meta.total = Some(total);
     Ok(ListReply {
         checkpoints: checkpoints?,

@@ -8,6 +8,7 @@ use lore::protocol::{RawJson, SessionId};
 use super::views::{RankedContext, budget_of, describe, raw};
 use super::{StoredCheckpoint, meta_of_read, state_as_of};
 use crate::canonical::Canonical;
+use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::clock::format_time;
@@ -142,6 +143,7 @@ fn reply(
             (raw(&text)?, Some(view))
         }
     };
+    warnings.extend(Checkpoints::of(cx)?.clean_up_warning(state, &found.session)?);
     let metadata = found.metadata()?;
     let marks = view::critical_keys(state, &found.session)?;
     Ok(LoadReply {

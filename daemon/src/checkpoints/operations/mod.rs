@@ -89,7 +89,11 @@ async fn limit_warnings(cx: &Context, session: Option<&str>) -> Result<Vec<Strin
     let of_session = session.map(|session| view::of_session_row(rows, session));
     let of_session = of_session.transpose()?.map(|row| (row.count, row.bytes));
     let of_all = object_uses::totals(rows)?.bytes;
-    Ok(feature.limits.get().warnings(of_session, of_all))
+    let mut warnings = feature.limits.get().warnings(of_session, of_all);
+    if let Some(session) = session {
+        warnings.extend(feature.clean_up_warning(rows, session)?);
+    }
+    Ok(warnings)
 }
 
 /// Removes the blobs of durably deleted objects in the background, and returns the size of the objects. Blobs that

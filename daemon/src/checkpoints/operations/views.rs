@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::{StoredCheckpoint, meta_of_read};
 use crate::canonical::Canonical;
-use crate::checkpoints::budget::{self, BudgetedView, Entry, SHARES, budgeted_view};
+use crate::checkpoints::budget::{self, BudgetedView, Entry, budgeted_view};
 use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::layers::ContextRules;
 use crate::checkpoints::metadata::Metadata;
@@ -32,7 +32,7 @@ impl Op for Compress {
     type Reply = CompressReply;
     const NAME: &'static str = "workflow_context_compress";
     const TITLE: &'static str = "Fit a context into a budget";
-    const DESCRIPTION: &'static str = "Returns as much of a context as fits into a token budget, the most important keys first. \
+    const DESCRIPTION: &'static str = "Returns as much of a context as fits into a token budget, the most important keys and whole messages first. \
         Takes a context, or a stored one, which stays whole.";
     const ACCESS: Access = Access::Read;
 
@@ -265,17 +265,16 @@ pub(super) fn describe(
         .keys
         .iter()
         .any(|key| key.done != TruncationAction::Whole);
-    let note = match (view.over_budget, is_cut, checkpoint) {
-        (true, _, _) => Some(
-            "the critical keys alone take more than the budget; they are whole all the same"
-                .to_owned(),
-        ),
-        (false, true, Some(checkpoint)) => Some(format!(
-            "what was left out is stored whole: load checkpoint {checkpoint} with `keys`"
-        )),
-        (false, true, None) => Some("what was left out stands in the context as given".to_owned()),
-        (false, false, _) => None,
+    let over = match view.over_budget {
+        true => "the critical keys alone exceed the budget, so that not all of them are whole; ",
+        false => "",
     };
+    let note = is_cut.then(|| match checkpoint {
+        Some(checkpoint) => format!(
+            "{over}what was left out is stored whole: load checkpoint {checkpoint} with `keys`"
+        ),
+        None => format!("{over}what was left out is in the given context"),
+    });
     ViewReport {
         max_tokens: budget as u64,
         tokens: view.tokens as u64,
@@ -300,14 +299,13 @@ fn key_reports(view: &BudgetedView, has_budget: bool) -> Vec<KeyReport> {
 }
 
 fn layer_reports(view: &BudgetedView, budget: Option<usize>) -> Vec<LayerReport> {
-    let layers = view.layers.iter().zip(SHARES);
+    let layers = view.layers.iter();
     layers
-        .map(|(layer, share)| LayerReport {
+        .map(|layer| LayerReport {
             layer: layer.layer,
             keys: layer.keys as u64,
             tokens: layer.tokens_before as u64,
             tokens_in_view: budget.map(|_| layer.tokens_after as u64),
-            share: budget.map(|budget| (budget as u64).saturating_mul(share as u64) / 100),
         })
         .collect()
 }

@@ -1,7 +1,8 @@
 //! Blobs: large bodies as files, named by the SHA-256 of their content and stored once.
 //!
-//! A blob is durable before the event that names it is queued (durability rule 3). A kill can therefore leave blobs
-//! that no event names; [`Blobs::sweep`] removes them when the daemon is idle.
+//! A blob is durable before the event that names it is queued (durability rule 3). A refusal or a kill can therefore
+//! leave blobs that no event names. [`Blobs::remove_released`] removes those of refused writes, and [`Blobs::sweep`]
+//! all others.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -50,11 +51,28 @@ impl BlobRef {
     }
 }
 
-/// A durable blob whose event is not committed yet. It is not swept while this value exists.
+/// A durable blob whose event is not committed yet. It is not removed while this value exists.
 #[derive(Debug)]
 pub struct PendingBlob {
     blob: BlobRef,
-    pending: Arc<Mutex<HashMap<[u8; 32], usize>>>,
+    pending: Arc<Mutex<Pending>>,
+}
+
+/// Blobs of writes in flight.
+#[derive(Debug, Default)]
+struct Pending {
+    held: HashMap<[u8; 32], Held>,
+    /// New blobs whose writes have ended, with or without an event.
+    released: Vec<[u8; 32]>,
+}
+
+/// A blob of writes in flight.
+#[derive(Debug, Default)]
+struct Held {
+    /// Number of writes.
+    count: usize,
+    /// Whether one of them wrote the file.
+    is_new: bool,
 }
 
 impl PendingBlob {
@@ -78,11 +96,15 @@ impl PendingBlob {
 impl Drop for PendingBlob {
     fn drop(&mut self) {
         let mut pending = lock(&self.pending);
-        if let Some(count) = pending.get_mut(&self.blob.hash) {
-            *count -= 1;
-            if *count == 0 {
-                pending.remove(&self.blob.hash);
-            }
+        let Some(held) = pending.held.get_mut(&self.blob.hash) else {
+            return;
+        };
+        held.count = held.count.saturating_sub(1);
+        if held.count == 0
+            && let Some(held) = pending.held.remove(&self.blob.hash)
+            && held.is_new
+        {
+            pending.released.push(self.blob.hash);
         }
     }
 }
@@ -96,7 +118,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 pub struct Blobs {
     dir: PathBuf,
-    pending: Arc<Mutex<HashMap<[u8; 32], usize>>>,
+    pending: Arc<Mutex<Pending>>,
     /// Shards whose names are known to be durable.
     shards: Mutex<HashSet<PathBuf>>,
     next_temporary: AtomicU64,
@@ -143,7 +165,7 @@ impl Blobs {
 
     fn keep(&self, content: &[u8], is_full: bool) -> Result<PendingBlob, Error> {
         let blob = BlobRef::of(content);
-        *lock(&self.pending).entry(blob.hash).or_default() += 1;
+        lock(&self.pending).held.entry(blob.hash).or_default().count += 1;
         let pending = PendingBlob {
             blob,
             pending: Arc::clone(&self.pending),
@@ -153,6 +175,9 @@ impl Blobs {
         self.ensure_shard(&shard)?;
         if is_full || !path.exists() {
             self.write(content, &path)?;
+            if let Some(held) = lock(&self.pending).held.get_mut(&blob.hash) {
+                held.is_new = true;
+            }
         }
         // Also for an existing blob: the daemon that renamed it may have died before the sync.
         sync_dir(&shard)?;
@@ -236,7 +261,7 @@ impl Blobs {
         // A `put` of the same content comes before (it is pending, or its event is published) or after (it finds no file
         // and writes one).
         let pending = lock(&self.pending);
-        if pending.contains_key(hash) || is_named()? {
+        if pending.held.contains_key(hash) || is_named()? {
             return Ok(false);
         }
         let blob = BlobRef {
@@ -244,6 +269,36 @@ impl Blobs {
             bytes: 0,
         };
         Ok(fs::remove_file(self.path(&blob)).is_ok())
+    }
+
+    /// Returns the number of blobs that [`Self::remove_released`] checks.
+    #[must_use]
+    pub fn released(&self) -> usize {
+        lock(&self.pending).released.len()
+    }
+
+    /// Removes the new blobs of writes that have ended and recorded no event. `is_named` must read the newest state.
+    /// Returns the number of removed blobs.
+    ///
+    /// # Errors
+    /// The error of `is_named`; the remaining blobs are checked by the next call.
+    pub fn remove_released(
+        &self,
+        is_named: impl Fn(&[u8; 32]) -> Result<bool, Error>,
+    ) -> Result<usize, Error> {
+        let mut removed = 0;
+        loop {
+            let Some(hash) = lock(&self.pending).released.pop() else {
+                return Ok(removed);
+            };
+            match self.remove_unnamed(&hash, || is_named(&hash)) {
+                Ok(is_removed) => removed += usize::from(is_removed),
+                Err(error) => {
+                    lock(&self.pending).released.push(hash);
+                    return Err(error);
+                }
+            }
+        }
     }
 
     /// Removes blobs for which `is_named` returns false. Young blobs and those of writes in flight stay. Returns the
@@ -365,6 +420,38 @@ mod tests {
         assert!(matches!(blobs.get(&blob), Err(Error::Corrupt { .. })));
         fs::remove_file(&path).expect("removes");
         assert!(matches!(blobs.get(&blob), Err(Error::Corrupt { .. })));
+    }
+
+    /// A blob goes with the write that was refused, unless an event names it, or another write holds it.
+    #[test]
+    fn blobs_of_refused_writes_are_removed() {
+        let dir = tempfile::tempdir().expect("temporary folder");
+        let blobs = Blobs::open(dir.path()).expect("opens");
+        let named = blobs.put(b"named").expect("stores").reference();
+        let is_named = |hash: &[u8; 32]| Ok(*hash == named.hash);
+        let refused = blobs.put(b"refused").expect("stores");
+        let (refused, held) = (refused.reference(), blobs.put(b"held").expect("stores"));
+        let also_held = blobs.put(b"held").expect("stores");
+        drop(also_held);
+        assert_eq!(blobs.released(), 2);
+        assert_eq!(blobs.remove_released(is_named).expect("removes"), 1);
+        assert!(blobs.get(&refused).is_err());
+        assert!(blobs.get(&named).is_ok() && blobs.get(&held.reference()).is_ok());
+        // An existing blob is not new, so a refused write of the same content leaves it.
+        drop(blobs.put(b"named").expect("stores"));
+        assert_eq!(blobs.released(), 0);
+        let reference = held.reference();
+        drop(held);
+        assert!(
+            blobs
+                .remove_released(|_| Err(Error::Foreign {
+                    path: dir.path().to_path_buf(),
+                    reason: "unreadable".to_owned(),
+                }))
+                .is_err()
+        );
+        assert_eq!(blobs.remove_released(is_named).expect("removes"), 1);
+        assert!(blobs.get(&reference).is_err());
     }
 
     /// A sweep removes old blobs that no event names, and no others.

@@ -131,6 +131,26 @@ fn tools_say_how_replies_come() {
     assert_eq!(input["type"], "object", "{input}");
 }
 
+/// A result that is longer than the tool announces is refused with its length, because a host would cut it.
+#[tokio::test]
+async fn a_result_above_the_announced_limit_is_refused() {
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
+    for (id, chars, is_refused) in [(1, 499_000, false), (2, 501_000, true)] {
+        let object = json!({"text": "é".repeat(chars)});
+        let line = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "test_echo", "arguments": {"object": object}}});
+        peer.send(line.to_string()).await;
+        let reply: serde_json::Value = serde_json::from_str(&peer.line().await).unwrap();
+        let result = &reply["result"];
+        assert_eq!(result["isError"], is_refused, "{chars}");
+        if is_refused {
+            assert_eq!(result["structuredContent"]["code"], "RESPONSE_TOO_LARGE");
+            assert_eq!(result["structuredContent"]["details"]["maximum"], 500_000);
+        }
+    }
+}
+
 /// Ten megabytes pass complete in both directions.
 #[tokio::test]
 async fn large_parcels_pass() {

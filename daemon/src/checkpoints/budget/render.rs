@@ -1,0 +1,554 @@
+//! Renders a value within a number of tokens.
+//!
+//! What fits stays as it is, to the byte. Of arrays and objects whole parts are kept, by rank, and a part is shortened
+//! only if it is too long alone. Numbers, literals and keys never change.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::TruncationAction;
+use super::marker::{MarkerOrigin, longest_messages_left_out, marker, messages_left_out};
+use super::order;
+use super::sequence::{Allowances, Part, all_within, first_within, level};
+use super::text::{KeptPart, cut, largest, text_json};
+use super::white_space::squeeze;
+use crate::checkpoints::conversation::{self, Group};
+use crate::tokens::Tokens;
+
+/// Maximum depth of nesting that is shortened.
+const DEPTH_MAX: usize = 32;
+/// Tokens that a piece may take more inside a text than alone, with its comma.
+const MARGIN: f64 = 1.0;
+/// Tokens of a pair of brackets.
+const BRACKETS: f64 = 2.0;
+/// An array's element is too long alone beyond this share of its room.
+const ELEMENT_SHARE: f64 = 0.25;
+/// An object's member is too long alone beyond this share of its room.
+const MEMBER_SHARE: f64 = 0.25;
+/// A marker names its origin if that takes at most this part of the room.
+const ORIGIN_PART: usize = 5;
+/// Maximum number of repetitions in which estimates of tokens were too low.
+const REPEATS_MAX: u32 = 100;
+/// The key of a marker in an object.
+const MARKER_KEY: &str = "…";
+
+/// A shortened value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rendered {
+    pub json: String,
+    /// The last step that changed it.
+    pub done: TruncationAction,
+    /// Whether a conversation was shortened.
+    pub has_messages: bool,
+}
+
+/// The surroundings of a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Surroundings<'a> {
+    /// The nearest key.
+    pub key: &'a str,
+    /// Whether only the newest data matter, as in a log.
+    pub is_log: bool,
+}
+
+/// Renders a value as JSON with at most `allowed` tokens; `None` if nothing of it fits.
+pub(super) fn render(
+    json: &str,
+    allowed: f64,
+    surroundings: Surroundings<'_>,
+    origin: Option<&MarkerOrigin<'_>>,
+    tokens: &Tokens,
+) -> Option<Rendered> {
+    let mut renderer = Renderer {
+        tokens,
+        state: State {
+            origin,
+            done: TruncationAction::Whole,
+        },
+        has_messages: false,
+        repeats_left: REPEATS_MAX,
+    };
+    let json = renderer.value(json, allowed, surroundings, DEPTH_MAX)?;
+    Some(Rendered {
+        json,
+        done: renderer.state.done,
+        has_messages: renderer.has_messages,
+    })
+}
+
+/// Returns whether a value is or has a conversation.
+pub(super) fn has_messages(json: &str) -> bool {
+    has_messages_within(json, DEPTH_MAX)
+}
+
+fn has_messages_within(json: &str, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return false;
+    };
+    match json.as_bytes().first() {
+        Some(b'[') => {
+            let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
+            conversation::groups(&elements).is_some()
+                || elements
+                    .iter()
+                    .any(|element| has_messages_within(element.get(), depth))
+        }
+        Some(b'{') => serde_json::from_str(json).is_ok_and(|Members(members)| {
+            members
+                .iter()
+                .any(|(_, value)| has_messages_within(value.get(), depth))
+        }),
+        Some(_) | None => false,
+    }
+}
+
+struct Renderer<'a> {
+    tokens: &'a Tokens,
+    state: State<'a>,
+    has_messages: bool,
+    repeats_left: u32,
+}
+
+/// What a repetition resets.
+#[derive(Clone, Copy)]
+struct State<'a> {
+    /// Only one marker of a value names its origin.
+    origin: Option<&'a MarkerOrigin<'a>>,
+    done: TruncationAction,
+}
+
+impl Renderer<'_> {
+    fn value(
+        &mut self,
+        json: &str,
+        allowed: f64,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Option<String> {
+        let max = whole(allowed - MARGIN)?;
+        if self.tokens.count_within(json, max).is_some() {
+            return Some(json.to_owned());
+        }
+        match json.as_bytes().first() {
+            Some(b'"') => self.text(json, max, place),
+            Some(b'[') if depth > 0 => self.array(json, allowed, place, depth - 1),
+            Some(b'{') if depth > 0 => self.object(json, allowed, place, depth - 1),
+            Some(_) | None => None,
+        }
+    }
+
+    fn text(&mut self, json: &str, max: usize, place: Surroundings<'_>) -> Option<String> {
+        // A lone surrogate is not text, and not canonical.
+        let text: String = serde_json::from_str(json).ok()?;
+        let squeezed = squeeze(&text);
+        if squeezed != text {
+            let json = text_json(&squeezed);
+            if self.tokens.count_within(&json, max).is_some() {
+                self.note(TruncationAction::Whitespace);
+                return Some(json);
+            }
+        }
+        let origin = self.origin(max);
+        let part = if place.is_log {
+            KeptPart::Tail
+        } else {
+            KeptPart::Ends
+        };
+        let chars = squeezed.chars().count();
+        let cut = largest(chars, |kept| {
+            let (head, tail) = cut(&squeezed, kept, part);
+            let left_out = chars - head.chars().count() - tail.chars().count();
+            let marker = marker(&format!("{left_out} characters"), origin);
+            let json = text_json(&format!("{head}{marker}{tail}"));
+            self.tokens.count_within(&json, max).map(|_| json)
+        })?;
+        self.used(origin);
+        self.note(TruncationAction::Strings);
+        Some(cut)
+    }
+
+    fn array(
+        &mut self,
+        json: &str,
+        allowed: f64,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Option<String> {
+        let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+        let groups = conversation::groups(&elements);
+        let is_conversation = groups.is_some();
+        self.has_messages |= is_conversation;
+        let mut groups = groups.unwrap_or_else(|| single_elements(&elements, place));
+        groups.truncate(parts_max(allowed));
+        let ranked = groups.iter().flat_map(|group| &group.messages);
+        let ranked = ranked.filter_map(|at| Some((*at, elements.get(*at)?)));
+        let needs = ranked.map(|(at, element)| (at, self.need(element.get(), allowed)));
+        let array = Array {
+            needs: needs.collect(),
+            elements,
+            groups,
+            is_conversation,
+        };
+        self.fitted(allowed, |this, room| {
+            this.array_within(&array, room, place, depth)
+        })
+    }
+
+    fn array_within(
+        &mut self,
+        array: &Array<'_>,
+        room: f64,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Option<String> {
+        let parts: Vec<Part> = array.groups.iter().map(|group| array.part(group)).collect();
+        if let Some(allowances) = all_within(&parts, room - BRACKETS) {
+            let before = self.state;
+            let pieces = self.elements(array, &allowances, place, depth);
+            if pieces.len() == array.elements.len() {
+                return Some(array_json(&pieces, None));
+            }
+            self.state = before;
+        }
+        let origin = self.origin(whole(room)?);
+        self.used(origin);
+        let longest = text_json(&marker(&array.longest_left_out(), origin));
+        let room = room - BRACKETS - MARGIN - self.count(&longest);
+        let pieces = self.elements(array, &first_within(&parts, room), place, depth);
+        if pieces.is_empty() {
+            return None;
+        }
+        let is_cut = pieces.len() < array.elements.len();
+        if is_cut {
+            self.note(TruncationAction::Arrays);
+        }
+        let marker = is_cut.then(|| marker(&array.left_out(&pieces), origin));
+        Some(array_json(&pieces, marker))
+    }
+
+    /// Renders the elements of the allowed groups, by index.
+    fn elements(
+        &mut self,
+        array: &Array<'_>,
+        allowances: &Allowances,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Pieces {
+        let mut pieces = Pieces::new();
+        for (group, allowance) in array.groups.iter().zip(allowances) {
+            let Some(allowance) = *allowance else {
+                continue;
+            };
+            let before = self.state;
+            let needs = group.messages.iter().map(|at| (array.need(*at), 1.0));
+            let each = level(needs, allowance);
+            let rendered: Option<Vec<String>> = group
+                .messages
+                .iter()
+                .map(|at| {
+                    let element = array.elements.get(*at)?;
+                    self.value(element.get(), array.need(*at).min(each), place, depth)
+                })
+                .collect();
+            // A group is kept as a whole.
+            let Some(rendered) = rendered else {
+                self.state = before;
+                continue;
+            };
+            pieces.extend(group.messages.iter().copied().zip(rendered));
+        }
+        pieces
+    }
+
+    fn object(
+        &mut self,
+        json: &str,
+        allowed: f64,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Option<String> {
+        let Members(members) = serde_json::from_str(json).ok()?;
+        let members = members.into_iter().map(|(key, value)| {
+            let key_tokens = self.key_tokens(&key);
+            Member {
+                need: key_tokens + self.need(value.get(), allowed),
+                key,
+                value: value.get(),
+            }
+        });
+        let members: Vec<Member<'_>> = members.collect();
+        // Small members first: they say what the large ones are, and most of them fit.
+        let mut ranks: Vec<usize> = (0..members.len()).collect();
+        let need = |at: &usize| members.get(*at).map_or(0.0, |member| member.need);
+        ranks.sort_by(|a, b| need(a).total_cmp(&need(b)));
+        ranks.truncate(parts_max(allowed));
+        self.fitted(allowed, |this, room| {
+            this.object_within(&members, &ranks, room, place, depth)
+        })
+    }
+
+    fn object_within(
+        &mut self,
+        members: &[Member<'_>],
+        ranks: &[usize],
+        room: f64,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Option<String> {
+        let ranked = ranks.iter().filter_map(|at| members.get(*at));
+        let parts: Vec<Part> = ranked
+            .map(|member| Part {
+                need: member.need,
+                share: MEMBER_SHARE,
+            })
+            .collect();
+        if let Some(allowances) = all_within(&parts, room - BRACKETS) {
+            let before = self.state;
+            let pieces = self.members(members, ranks, &allowances, place, depth);
+            if pieces.len() == members.len() {
+                return Some(object_json(&pieces, None));
+            }
+            self.state = before;
+        }
+        let origin = self.origin(whole(room)?);
+        self.used(origin);
+        let count = members.len();
+        let what = |left_out: usize| marker(&format!("{left_out} of {count} members"), origin);
+        let room = room
+            - BRACKETS
+            - 3.0 * MARGIN
+            - self.count(MARKER_KEY)
+            - self.count(&text_json(&what(count)));
+        let pieces = self.members(members, ranks, &first_within(&parts, room), place, depth);
+        if pieces.is_empty() {
+            return None;
+        }
+        let left_out = count - pieces.len();
+        if left_out > 0 {
+            self.note(TruncationAction::Members);
+        }
+        let has_place = !members.iter().any(|member| member.key == MARKER_KEY);
+        let marker = (left_out > 0 && has_place).then(|| what(left_out));
+        Some(object_json(&pieces, marker))
+    }
+
+    fn members(
+        &mut self,
+        members: &[Member<'_>],
+        ranks: &[usize],
+        allowances: &Allowances,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Pieces {
+        let mut pieces = Pieces::new();
+        for (at, allowance) in ranks.iter().zip(allowances) {
+            let (Some(member), Some(allowance)) = (members.get(*at), *allowance) else {
+                continue;
+            };
+            let place = Surroundings {
+                key: &member.key,
+                ..place
+            };
+            let allowance = allowance - self.key_tokens(&member.key);
+            if let Some(value) = self.value(member.value, allowance, place, depth) {
+                pieces.insert(*at, format!("{}:{value}", text_json(&member.key)));
+            }
+        }
+        pieces
+    }
+
+    /// Repeats a rendering with less room while its text takes more tokens than its parts.
+    fn fitted(
+        &mut self,
+        allowed: f64,
+        mut render: impl FnMut(&mut Self, f64) -> Option<String>,
+    ) -> Option<String> {
+        let before = self.state;
+        let mut room = allowed;
+        loop {
+            let json = render(self, room)?;
+            let over = self.count(&json) + MARGIN - allowed;
+            if over <= 0.0 {
+                return Some(json);
+            }
+            self.repeats_left = self.repeats_left.checked_sub(1)?;
+            self.state = before;
+            room -= over.max(1.0);
+        }
+    }
+
+    /// Tokens of a piece with its comma, or infinity if they exceed what is allowed.
+    fn need(&self, json: &str, allowed: f64) -> f64 {
+        let max = whole(allowed).unwrap_or(0);
+        let count = self.tokens.count_within(json, max);
+        count.map_or(f64::INFINITY, |count| count as f64 + MARGIN)
+    }
+
+    /// Tokens of a key with its punctuation.
+    fn key_tokens(&self, key: &str) -> f64 {
+        self.count(&text_json(key)) + 2.0 * MARGIN
+    }
+
+    fn count(&self, text: &str) -> f64 {
+        self.tokens.count(text) as f64
+    }
+
+    /// Returns the origin for the next marker, if none has named it and there is room.
+    fn origin<'o>(&self, max: usize) -> Option<&'o MarkerOrigin<'o>>
+    where
+        Self: 'o,
+    {
+        let origin = self.state.origin?;
+        let max = max / ORIGIN_PART;
+        self.tokens
+            .count_within(&origin.to_string(), max)
+            .map(|_| origin)
+    }
+
+    fn used(&mut self, origin: Option<&MarkerOrigin<'_>>) {
+        if origin.is_some() {
+            self.state.origin = None;
+        }
+    }
+
+    fn note(&mut self, done: TruncationAction) {
+        self.state.done = self.state.done.max(done);
+    }
+}
+
+/// Returns the whole tokens of an allowance; `None` if there are none.
+fn whole(allowed: f64) -> Option<usize> {
+    // Sums of shares miss a whole number by rounding.
+    let allowed = (allowed + 1e-6).floor();
+    (allowed >= 1.0).then_some(allowed as usize)
+}
+
+/// An array that is shortened.
+struct Array<'a> {
+    elements: Vec<&'a RawValue>,
+    /// Tokens of the ranked elements, by index.
+    needs: HashMap<usize, f64>,
+    /// By rank.
+    groups: Vec<Group>,
+    is_conversation: bool,
+}
+
+impl Array<'_> {
+    fn need(&self, at: usize) -> f64 {
+        self.needs.get(&at).copied().unwrap_or(f64::INFINITY)
+    }
+
+    fn part(&self, group: &Group) -> Part {
+        Part {
+            need: group.messages.iter().map(|at| self.need(*at)).sum(),
+            share: group.share,
+        }
+    }
+
+    fn left_out(&self, pieces: &Pieces) -> String {
+        let count = self.elements.len();
+        if self.is_conversation {
+            let is_kept: Vec<bool> = (0..count).map(|at| pieces.contains_key(&at)).collect();
+            return messages_left_out(&is_kept);
+        }
+        format!("{} of {count} elements", count - pieces.len())
+    }
+
+    /// A text that takes at least as many tokens as [`Self::left_out`].
+    fn longest_left_out(&self) -> String {
+        let count = self.elements.len();
+        match self.is_conversation {
+            true => longest_messages_left_out(count),
+            false => format!("{count} of {count} elements"),
+        }
+    }
+}
+
+/// Ranks the elements of an array that is not a conversation, each alone.
+fn single_elements(elements: &[&RawValue], place: Surroundings<'_>) -> Vec<Group> {
+    let count = elements.len();
+    let ranks = if place.is_log {
+        order::newest_first(count, false)
+    } else if order::is_history(place.key, elements) {
+        order::newest_first(count, true)
+    } else {
+        order::head_first(count)
+    };
+    let groups = ranks.into_iter().map(|at| Group {
+        messages: vec![at],
+        share: ELEMENT_SHARE,
+    });
+    groups.collect()
+}
+
+/// A member of an object that is shortened.
+struct Member<'a> {
+    key: String,
+    value: &'a str,
+    /// Tokens of key and value.
+    need: f64,
+}
+
+/// The kept parts of an array or object as JSON, by index.
+type Pieces = BTreeMap<usize, String>;
+
+/// Returns the maximum number of parts within some tokens: each has at least one, with its comma.
+fn parts_max(allowed: f64) -> usize {
+    whole(allowed / 2.0).unwrap_or(0) + 1
+}
+
+/// Joins the kept pieces; the marker stands where the first one is missing.
+fn array_json(pieces: &Pieces, marker: Option<String>) -> String {
+    joined('[', pieces, marker.map(|marker| text_json(&marker)), ']')
+}
+
+fn object_json(pieces: &Pieces, marker: Option<String>) -> String {
+    let marker = marker.map(|marker| format!("{}:{}", text_json(MARKER_KEY), text_json(&marker)));
+    joined('{', pieces, marker, '}')
+}
+
+fn joined(open: char, pieces: &Pieces, marker: Option<String>, close: char) -> String {
+    let gap = pieces
+        .keys()
+        .zip(0..)
+        .take_while(|(at, next)| *at == next)
+        .count();
+    let (before, after) = (pieces.values().take(gap), pieces.values().skip(gap));
+    let parts: Vec<&str> = before
+        .chain(&marker)
+        .chain(after)
+        .map(String::as_str)
+        .collect();
+    format!("{open}{}{close}", parts.join(","))
+}
+
+/// The members of an object in order, with values as JSON.
+pub(super) struct Members<'a>(pub Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
+
+#[cfg(test)]
+mod tests;
