@@ -178,6 +178,8 @@ pub(super) struct Discourse<'a> {
     pub(super) groups: Vec<Group>,
     /// Entities of the last answer, in order.
     pub(super) answer: Vec<usize>,
+    /// The subjects of the newest text, if it is a result.
+    pub(super) result: Vec<usize>,
     orders: usize,
 }
 
@@ -189,6 +191,7 @@ impl<'a> Discourse<'a> {
             places: HashMap::new(),
             groups: Vec::new(),
             answer: Vec::new(),
+            result: Vec::new(),
             orders: 0,
         };
         let past = knowledge.past;
@@ -210,6 +213,17 @@ impl<'a> Discourse<'a> {
             discourse.read(text, turn, Some(at) == last_answer, Some(at) == last_said);
         }
         discourse.groups.reverse();
+        if let Some(newest) = past
+            .first()
+            .filter(|text| text.source == TextSource::Result)
+        {
+            let subjects = newest.mentions.iter().filter(|past| !past.is_nested);
+            let subjects = subjects.filter_map(|past| {
+                let key = (Arc::clone(&past.mention.kind), past.mention.key.clone());
+                discourse.places.get(&key).copied()
+            });
+            discourse.result = subjects.collect();
+        }
         discourse
     }
 

@@ -297,6 +297,16 @@ impl Resolver<'_> {
             .filter(|at| self.referent(*at).is_some_and(|one| one.is_here))
             .collect();
         let is_only = here == [first] || (here.is_empty() && things == [first]);
+        if let [only] = self.discourse.result.as_slice()
+            && self.discourse.answer.is_empty()
+            && here.is_empty()
+            && !is_that
+            && !against.contains(only)
+            && ranked.iter().any(|(at, _)| at == only)
+        {
+            // A result about one thing, and no answer that says more.
+            return Outcome::one(*only, 0.65);
+        }
         let has_evidence = evidence.contains(&first) && gap >= GAP / 2.0;
         let is_clear = if is_that {
             (has_evidence && verb.is_some() && is_named)
