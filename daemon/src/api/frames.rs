@@ -200,7 +200,7 @@ impl Endpoint {
                 waiting.end_all();
             }
             while let Some(Some(finished)) = in_flight.next().now_or_never() {
-                bytes_in_flight -= self.complete(&mut out, connection_slot, &mut waiting, finished);
+                bytes_in_flight -= complete(&mut out, connection_slot, &mut waiting, finished);
                 if out.is_due() {
                     self.flush(writer, &mut out).await?;
                 }
@@ -246,8 +246,7 @@ impl Endpoint {
             };
             match event {
                 Event::Finished(finished) => {
-                    bytes_in_flight -=
-                        self.complete(&mut out, connection_slot, &mut waiting, finished);
+                    bytes_in_flight -= complete(&mut out, connection_slot, &mut waiting, finished);
                 }
                 Event::Frame(Ok(None)) => open = false,
                 Event::Frame(Ok(Some((body, memory_permit)))) => {
@@ -297,32 +296,6 @@ impl Endpoint {
         }
     }
 
-    /// Queues an answer and returns the size that its call counted for, in bytes.
-    fn complete(
-        &self,
-        out: &mut Outbox,
-        connection_slot: &ConnectionSlot,
-        waiting: &mut LongPolls,
-        finished: FinishedCall,
-    ) -> usize {
-        connection_slot.has_finished_a_call();
-        if finished.waited {
-            waiting.end(finished.id);
-        }
-        match within(self.limits.frame_bytes_max, finished.answer) {
-            Ok(reply) => {
-                // Metadata consists of numbers and strings, so it always encodes.
-                let meta = reply.meta.as_ref();
-                let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
-                out.put(finished.id, reply.json, meta.as_deref());
-            }
-            Err(refusal) => {
-                frame::encode_error(&mut out.bytes, Some(finished.id), &refusal.to_body());
-            }
-        }
-        finished.bytes
-    }
-
     async fn dispatch(
         &self,
         call: Call,
@@ -359,7 +332,8 @@ impl Endpoint {
             let _permit = memory_permit;
             self.dispatch.call(call.caller, &name, args).await
         };
-        let answer = answer.map_err(|refusal| recipient.body(&refusal, Some(&called)));
+        let answer = within(self.limits.frame_bytes_max, answer)
+            .map_err(|refusal| recipient.body(&refusal, Some(&called)));
         FinishedCall {
             id,
             bytes,
@@ -448,6 +422,31 @@ impl Outbox {
         self.bytes.clear();
         self.bytes.shrink_to(GATHER_BYTES);
     }
+}
+
+/// Queues an answer and returns the size that its call counted for, in bytes.
+fn complete(
+    out: &mut Outbox,
+    connection_slot: &ConnectionSlot,
+    waiting: &mut LongPolls,
+    finished: FinishedCall,
+) -> usize {
+    connection_slot.has_finished_a_call();
+    if finished.waited {
+        waiting.end(finished.id);
+    }
+    match finished.answer {
+        Ok(reply) => {
+            // Metadata consists of numbers and strings, so it always encodes.
+            let meta = reply.meta.as_ref();
+            let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
+            out.put(finished.id, reply.json, meta.as_deref());
+        }
+        Err(body) => {
+            frame::encode_error(&mut out.bytes, Some(finished.id), &body);
+        }
+    }
+    finished.bytes
 }
 
 /// Returns the error for a peer when the memory of all peers is used up.

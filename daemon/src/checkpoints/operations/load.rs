@@ -13,7 +13,7 @@ use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
-use crate::hint::{Tool, arg, hint};
+use crate::hint::{arg, hint};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::operations::session_id;
 use crate::sessions::{self, AccessTimes, SessionSelector, Wanted};

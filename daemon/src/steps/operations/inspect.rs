@@ -66,7 +66,11 @@ fn find(
             None => hint!["It has no steps yet."; Tool::RecordStep, " records one."],
         };
         let elsewhere = elsewhere(read, &[number])?.map_or(hint, |other| {
-            format!("The session `{other}` of this project has it: name it as `session`.")
+            hint![
+                format!("The session `{other}` of this project has it: name it as "),
+                arg("session"),
+                "."
+            ]
         });
         let what = format!("the session `{session}` has no step {step}");
         return Err(not_found(what, elsewhere));
