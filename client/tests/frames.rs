@@ -384,8 +384,8 @@ proptest! {
     }
 
     #[test]
-    fn hellos_read_back(client in "\\PC{0,20}", agent in prop::option::of("\\PC{0,20}"), mcp: bool, session in prop::option::of("[a-z]{1,9}"), tools in prop::option::of("[a-z,]{1,9}")) {
-        let hello = Hello { client, agent, cwd: None, session, mcp, bridge: None, tools };
+    fn hellos_read_back(client in "\\PC{0,20}", agent in prop::option::of("\\PC{0,20}"), mcp: bool, session in prop::option::of("[a-z]{1,9}"), tools in prop::option::of("[a-z,]{1,9}"), host_session in prop::option::of("[a-z]{1,9}:\\PC{1,9}")) {
+        let hello = Hello { client, agent, cwd: None, session, mcp, host_session, bridge: None, tools };
         let mut out = Vec::new();
         frame::encode_hello(&mut out, &hello);
         prop_assert_eq!(frame::decode_hello(&out[4..]).unwrap(), hello);
