@@ -81,13 +81,25 @@ fn a_large_result_is_read_once() {
         "last": {"id": 77, "url": "https://example.com/2"},
     });
     step(&daemon, "s-1", &result);
-    let names = ["LAST_ID_FROM_STEP_1", "URL_FROM_STEP_1", "ALL_URLS_FROM_STEP_1"];
+    let names = [
+        "LAST_ID_FROM_STEP_1",
+        "URL_FROM_STEP_1",
+        "ALL_URLS_FROM_STEP_1",
+    ];
     let found = resolve(&daemon, &names);
-    let values = [77.into(), "https://example.com/2".into(), json!(["https://example.com/2"])];
+    let values = [
+        77.into(),
+        "https://example.com/2".into(),
+        json!(["https://example.com/2"]),
+    ];
     for (resolution, value) in found["resolutions"].as_array().unwrap().iter().zip(values) {
         assert_eq!(resolution["value"], value, "{resolution}");
     }
-    assert_eq!(found["warnings"].as_array().map(Vec::len), Some(1), "{found}");
+    assert_eq!(
+        found["warnings"].as_array().map(Vec::len),
+        Some(1),
+        "{found}"
+    );
     let warning = found["warnings"][0].as_str().unwrap();
     assert!(warning.contains("step 1 is large"), "{warning}");
     let args = json!({"session": "s-1", "parameters": {"id": "LAST_ID_FROM_STEP_1"}});
