@@ -16,8 +16,9 @@ use crate::redact::Redactor;
 
 const SCRIPT: &str = include_str!("refusals.txt");
 
-/// Codes that no simple call gets: the daemon itself has to fail, or its memory for calls to be exhausted.
-const UNREACHABLE: [Code; 2] = [Code::Internal, Code::ResourceExhausted];
+/// Codes that no simple call gets: the daemon itself has to fail, its memory for calls to be exhausted, or a reply to be
+/// larger than a frame.
+const UNREACHABLE: [Code; 3] = [Code::Internal, Code::ResourceExhausted, Code::ReplyTooLarge];
 
 /// Errors by their code, each with the first call that got it.
 #[derive(Default)]

@@ -35,8 +35,7 @@ impl Op for ResolveVariables {
     const TITLE: &'static str = "Resolve variables";
     const DESCRIPTION: &'static str = "Returns the values of names such as ID_FROM_STEP_2, DATE_FROM_STEP_1_DATE or \
         ALL_IDS_FROM_STEP_3 from recorded steps, with their origin. A name without a value is null, \
-        with the reason and similar fields. A failed step has only ERROR_FROM_STEP_3 and STATUS; \
-        ID_FROM_FAILED_STEP_3 takes a value in spite of it.";
+        with the reason and similar fields. A failed step has only ERROR_FROM_STEP_3, unless asked by ID_FROM_FAILED_STEP_3.";
     const ACCESS: Access = Access::Read;
 
     async fn call(call: Call<ResolveVariablesArgs>) -> Result<ResolveVariablesReply, Refusal> {

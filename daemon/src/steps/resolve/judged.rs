@@ -52,6 +52,11 @@ const SUCCEEDED: &[Judged] = &[
         &[
             ("ID_FROM_STEP_1", "501"),
             ("ALL_PR_IDS_FROM_STEP_1", "[501,502]"),
+            ("PR_IDS_FROM_STEP_1", "[501,502]"),
+            ("IDS_FROM_STEP_1", "[501,502]"),
+            ("TITLES_FROM_STEP_1", r#"["One","Two"]"#),
+            ("URLS_FROM_STEP_1", "!field_not_found"),
+            ("WHEELS_FROM_STEP_1", "!field_not_found"),
             ("ALL_PULL_REQUEST_IDS_FROM_STEP_1", "[501,502]"),
             ("ALL_IDS_FROM_STEP_1", "[501,502]"),
             ("ALL_TITLES_FROM_STEP_1", r#"["One","Two"]"#),

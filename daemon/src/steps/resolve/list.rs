@@ -58,6 +58,19 @@ pub(super) fn all(step: &StepData, field: &str, of: Option<Type>) -> Option<Fiel
     })
 }
 
+/// Returns the values of a plural such as `PR_IDS`, which no field has as its name: those of `ALL_PR_IDS`.
+///
+/// Only the plurals of types and of names with aliases count. Any other word is the name of a field.
+pub(super) fn plural(step: &StepData, field: &str, of: Option<Type>) -> Option<FieldList> {
+    let set = step.set();
+    let is_known =
+        |form: &String| set.type_named(form).is_some() || set.aliases(form).all().next().is_some();
+    let mut singulars = words::number_forms(field).into_iter();
+    let is_plural = singulars.any(|form| form.len() < field.len() && is_known(&form));
+    let list = is_plural.then(|| all(step, field, of)).flatten()?;
+    (!list.values.is_empty()).then_some(list)
+}
+
 /// Removes duplicate values.
 pub(super) fn distinct(mut values: Vec<Value>) -> Vec<Value> {
     let mut seen = HashSet::new();

@@ -100,7 +100,10 @@ impl<H: History> Resolver<'_, H> {
         let of = of.and_then(|of| self.set.type_named(of));
         match field::find(&step, field, of) {
             Some(hit) => self.hit(step, &hit),
-            None => Outcome::missing(step, field, of, self.set),
+            None => match list::plural(&step, field, of) {
+                Some(list) => Outcome::value(step, Strategy::All, list.values.into(), list.place),
+                None => Outcome::missing(step, field, of, self.set),
+            },
         }
     }
 
