@@ -585,6 +585,10 @@ impl<'a> Finder<'a> {
         let chars = word.chars().count();
         let mut near = self.near(&query, None);
         near.retain(|one| {
+            // A whole name that is not evident here is none in part either.
+            if one.name.alias.to_lowercase() == lower {
+                return false;
+            }
             let own = runs(&one.name.alias);
             let is_equal = query.iter().all(|run| own.contains(run));
             let is_own_everyday = own

@@ -208,7 +208,7 @@ fn patterns_never_cross_strings_and_keys_are_no_text() {
         r#"{"type":"dcim.rack","time":"2025-10-06T13:55:09Z"}"#,
         r#"{"text":"on the site","code":"PCI"}"#,
         r#"["the rack","A1"]"#,
-        r#"{"vrf":["x y",{"a":"see vlan","b":"120"}]}"#,
+        r#"{"k":["x y",{"a":"see vlan","b":"120"}]}"#,
         r#"Answer: {"note":"the switch","rack":{"x":1},"n":"sw12"}"#,
     ] {
         assert_eq!(found(text), [""; 0], "{text}");
@@ -268,10 +268,16 @@ fn urls_and_types_tell_the_kind() {
         r#"{"type":"string","name":"limit"}"#,
         r#"{"type":"text","text":"hello"}"#,
         r#"{"type":"directory","name":"src"}"#,
-        r#"{"id":5,"html_url":"https://g.example.com/a/b/issues/9#issuecomment-5","body":"ok"}"#,
     ] {
         assert_eq!(found(text), [""; 0], "{text}");
     }
+    // A comment of an issue is not the issue.
+    let text =
+        r#"{"id":5,"html_url":"https://g.example.com/a/b/issues/9#issuecomment-5","body":"ok"}"#;
+    assert_eq!(
+        found(text),
+        ["url https://g.example.com/a/b/issues/9#issuecomment-5"]
+    );
 }
 
 #[test]
