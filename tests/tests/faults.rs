@@ -270,8 +270,14 @@ fn calls_that_find_no_space() {
 /// Returns the number and the bytes of the stored blobs.
 fn blobs(home: &Home) -> (usize, u64) {
     let mut found = (0, 0);
-    let shards = std::fs::read_dir(home.data().join("blobs")).unwrap().flatten();
-    for file in shards.filter_map(|shard| std::fs::read_dir(shard.path()).ok()).flatten().flatten() {
+    let shards = std::fs::read_dir(home.data().join("blobs"))
+        .unwrap()
+        .flatten();
+    for file in shards
+        .filter_map(|shard| std::fs::read_dir(shard.path()).ok())
+        .flatten()
+        .flatten()
+    {
         found.0 += 1;
         found.1 += file.metadata().unwrap().len();
     }
@@ -287,12 +293,18 @@ fn refused_writes_leave_no_bytes() {
     daemon.call("create_session", json!({"session": "w"}));
     let mut random = Random::new(7);
     let mut result = || tests::noise(1 << 20, &mut random);
-    daemon.call("record_step", json!({"session": "w", "tool": "t", "result": result()}));
+    daemon.call(
+        "record_step",
+        json!({"session": "w", "tool": "t", "result": result()}),
+    );
     let kept = blobs(&home);
     assert_eq!(kept.0, 1);
     daemon.stop();
     // Blobs can be written, but the required free space is not there.
-    home.configure(&format!("[engine]\nreserve_bytes = 0\ndisk_free_bytes_min = {}\n", i64::MAX));
+    home.configure(&format!(
+        "[engine]\nreserve_bytes = 0\ndisk_free_bytes_min = {}\n",
+        i64::MAX
+    ));
     let daemon = home.start();
     for _ in 0..4 {
         let args = json!({"session": "w", "tool": "t", "result": result()});

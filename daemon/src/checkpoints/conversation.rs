@@ -5,8 +5,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Map, Value};
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 /// Share of the room of a conversation beyond which a group is too long alone.
 const SHARE: f64 = 0.5;
@@ -23,8 +23,21 @@ const LONG_BYTES: f64 = 4000.0;
 
 /// Keys of the content of a message.
 const CONTENT_KEYS: &[&str] = &[
-    "content", "parts", "text", "message", "tool_calls", "toolCalls", "function_call", "functionCall", "output",
-    "arguments", "summary", "body", "kwargs", "data", "value",
+    "content",
+    "parts",
+    "text",
+    "message",
+    "tool_calls",
+    "toolCalls",
+    "function_call",
+    "functionCall",
+    "output",
+    "arguments",
+    "summary",
+    "body",
+    "kwargs",
+    "data",
+    "value",
 ];
 /// Keys of the author of a message.
 const ROLE_KEYS: &[&str] = &["role", "sender", "author", "speaker", "from", "type"];
@@ -32,13 +45,43 @@ const ROLE_KEYS: &[&str] = &["role", "sender", "author", "speaker", "from", "typ
 const NAME_KEYS: &[&str] = &["speaker", "sender"];
 /// Keys that mark a message, if their value says so.
 const MARK_KEYS: &[&str] = &[
-    "critical", "isCritical", "is_critical", "pinned", "isPinned", "is_pinned", "important", "isImportant",
-    "is_important", "marked", "starred", "keep", "layer", "importance", "priority",
+    "critical",
+    "isCritical",
+    "is_critical",
+    "pinned",
+    "isPinned",
+    "is_pinned",
+    "important",
+    "isImportant",
+    "is_important",
+    "marked",
+    "starred",
+    "keep",
+    "layer",
+    "importance",
+    "priority",
 ];
 /// Words of a message that others depend on.
 const WEIGHTY_WORDS: &[&str] = &[
-    "must", "never", "always", "decided", "decision", "decide", "agreed", "important", "constraint", "require",
-    "required", "deadline", "instead", "don't", "remember", "approved", "critical", "root cause", "conclusion",
+    "must",
+    "never",
+    "always",
+    "decided",
+    "decision",
+    "decide",
+    "agreed",
+    "important",
+    "constraint",
+    "require",
+    "required",
+    "deadline",
+    "instead",
+    "don't",
+    "remember",
+    "approved",
+    "critical",
+    "root cause",
+    "conclusion",
 ];
 
 /// A group of messages that belong together.
@@ -52,15 +95,25 @@ pub struct Group {
 
 /// Returns the groups of a conversation by rank; `None` for an array that is not a conversation.
 pub fn groups(elements: &[&RawValue]) -> Option<Vec<Group>> {
-    if elements.len() < 2 || elements.iter().any(|element| !element.get().starts_with('{')) {
+    if elements.len() < 2
+        || elements
+            .iter()
+            .any(|element| !element.get().starts_with('{'))
+    {
         return None;
     }
-    let messages: Vec<Option<Message>> = elements.iter().map(|element| Message::read(element)).collect();
+    let messages: Vec<Option<Message>> = elements
+        .iter()
+        .map(|element| Message::read(element))
+        .collect();
     let found = messages.iter().flatten().count();
     if found * 100 < elements.len() * MESSAGES_PERCENT_MIN {
         return None;
     }
-    let messages: Vec<Message> = messages.into_iter().map(Option::unwrap_or_default).collect();
+    let messages: Vec<Message> = messages
+        .into_iter()
+        .map(Option::unwrap_or_default)
+        .collect();
     Some(rank(&messages, connect(&messages)))
 }
 
@@ -111,7 +164,9 @@ impl Call {
         let text = |key: &str| object.get(key).and_then(Value::as_str).map(str::to_owned);
         Self {
             id: ids.iter().find_map(|id| text(id)),
-            name: text("name").or_else(|| text("toolName")).or_else(|| text("tool_name")),
+            name: text("name")
+                .or_else(|| text("toolName"))
+                .or_else(|| text("tool_name")),
         }
     }
 }
@@ -123,7 +178,9 @@ impl Message {
         };
         // Transcripts of hosts wrap the message of the API.
         let inner = outer.get("message").and_then(Value::as_object);
-        let object = inner.filter(|inner| inner.contains_key("role")).unwrap_or(&outer);
+        let object = inner
+            .filter(|inner| inner.contains_key("role"))
+            .unwrap_or(&outer);
         if !CONTENT_KEYS.iter().any(|key| object.contains_key(*key)) {
             return None;
         }
@@ -155,7 +212,8 @@ impl Message {
         for key in ["tool_calls", "toolCalls"] {
             let calls = object.get(key).and_then(Value::as_array);
             for call in calls.into_iter().flatten().filter_map(Value::as_object) {
-                self.calls.push(Call::of(call, &["id", "toolCallId", "call_id"]));
+                self.calls
+                    .push(Call::of(call, &["id", "toolCallId", "call_id"]));
             }
         }
         for key in ["function_call", "functionCall"] {
@@ -164,12 +222,18 @@ impl Message {
             }
         }
         match item_type(object) {
-            Some("function_call" | "custom_tool_call" | "mcp_call" | "local_shell_call" | "computer_call") => {
+            Some(
+                "function_call" | "custom_tool_call" | "mcp_call" | "local_shell_call"
+                | "computer_call",
+            ) => {
                 self.kind = Kind::Assistant;
                 self.calls.push(Call::of(object, &["call_id", "id"]));
             }
             Some(
-                "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "computer_call_output",
+                "function_call_output"
+                | "custom_tool_call_output"
+                | "local_shell_call_output"
+                | "computer_call_output",
             ) => {
                 self.kind = Kind::Tool;
                 self.results.push(Call::of(object, &["call_id", "id"]));
@@ -199,7 +263,8 @@ impl Message {
         if let Some("tool_use" | "tool-call" | "server_tool_use") = kind {
             self.calls.push(Call::of(block, &["id", "toolCallId"]));
         } else if kind.is_some_and(|kind| kind.ends_with("tool_result") || kind == "tool-result") {
-            self.results.push(Call::of(block, &["tool_use_id", "toolCallId"]));
+            self.results
+                .push(Call::of(block, &["tool_use_id", "toolCallId"]));
         } else if let Some(call) = part(block, ["functionCall", "function_call"]) {
             self.calls.push(Call::of(call, &["id"]));
         } else if let Some(result) = part(block, ["functionResponse", "function_response"]) {
@@ -231,7 +296,10 @@ fn part<'v>(block: &'v Map<String, Value>, keys: [&str; 2]) -> Option<&'v Map<St
 
 fn item_type(object: &Map<String, Value>) -> Option<&str> {
     let name = object.get("type")?.as_str()?;
-    let is_item = name.ends_with("_call") || name.ends_with("_call_output") || name == "reasoning" || name == "message";
+    let is_item = name.ends_with("_call")
+        || name.ends_with("_call_output")
+        || name == "reasoning"
+        || name == "message";
     is_item.then_some(name)
 }
 
@@ -239,14 +307,16 @@ fn item_type(object: &Map<String, Value>) -> Option<&str> {
 fn kind_of(role: &Value) -> Option<Kind> {
     let word = match role {
         Value::String(word) => word,
-        Value::Object(author) => author.get("role").or_else(|| author.get("type"))?.as_str()?,
+        Value::Object(author) => author
+            .get("role")
+            .or_else(|| author.get("type"))?
+            .as_str()?,
         _ => return None,
     };
     match word.to_lowercase().as_str() {
         "user" | "human" | "customer" | "person" | "humanmessage" => Some(Kind::User),
-        "assistant" | "ai" | "model" | "bot" | "agent" | "aimessage" | "gpt" | "claude" | "gemini" => {
-            Some(Kind::Assistant)
-        }
+        "assistant" | "ai" | "model" | "bot" | "agent" | "aimessage" | "gpt" | "claude"
+        | "gemini" => Some(Kind::Assistant),
         "system" | "developer" | "systemmessage" => Some(Kind::System),
         "tool" | "function" | "ipython" | "tool_result" | "toolmessage" => Some(Kind::Tool),
         _ => None,
@@ -260,17 +330,25 @@ fn is_marked(message: &Map<String, Value>) -> bool {
     let mut marks = objects.flat_map(|object| MARK_KEYS.iter().filter_map(|key| object.get(*key)));
     marks.any(|mark| match mark {
         Value::Bool(is_marked) => *is_marked,
-        Value::Number(number) => number.as_f64().is_some_and(|importance| (0.8..=1.0).contains(&importance)),
-        Value::String(word) => matches!(word.to_lowercase().as_str(), "critical" | "high" | "highest" | "pinned"),
+        Value::Number(number) => number
+            .as_f64()
+            .is_some_and(|importance| (0.8..=1.0).contains(&importance)),
+        Value::String(word) => matches!(
+            word.to_lowercase().as_str(),
+            "critical" | "high" | "highest" | "pinned"
+        ),
         _ => false,
     })
 }
 
 fn has_word(text: &str, word: &str) -> bool {
-    let is_end = |character: Option<char>| character.is_none_or(|character| !character.is_alphanumeric());
+    let is_end =
+        |character: Option<char>| character.is_none_or(|character| !character.is_alphanumeric());
     text.match_indices(word).any(|(at, _)| {
         let before = text.get(..at).and_then(|before| before.chars().next_back());
-        let after = text.get(at + word.len()..).and_then(|after| after.chars().next());
+        let after = text
+            .get(at + word.len()..)
+            .and_then(|after| after.chars().next());
         is_end(before) && is_end(after)
     })
 }
@@ -288,7 +366,9 @@ fn connect(messages: &[Message]) -> Vec<Vec<usize>> {
                 let is_same = |(_, name): &(usize, Option<&str>)| {
                     result.name.is_none() || *name == result.name.as_deref()
                 };
-                open.iter().position(is_same).map(|found| open.remove(found).0)
+                open.iter()
+                    .position(is_same)
+                    .map(|found| open.remove(found).0)
             });
             if let Some(call) = call {
                 groups.join(call, at);
@@ -342,7 +422,12 @@ impl UnionFind {
 
 /// Ranks the groups.
 fn rank(messages: &[Message], groups: Vec<Vec<usize>>) -> Vec<Group> {
-    let of = |group: &[usize]| group.iter().filter_map(|at| messages.get(*at)).collect::<Vec<_>>();
+    let of = |group: &[usize]| {
+        group
+            .iter()
+            .filter_map(|at| messages.get(*at))
+            .collect::<Vec<_>>()
+    };
     let is_request = |group: &Vec<usize>| of(group).iter().any(|message| message.is_request());
     let newest = groups
         .iter()
@@ -350,7 +435,10 @@ fn rank(messages: &[Message], groups: Vec<Vec<usize>>) -> Vec<Group> {
         .max_by_key(|(_, group)| group.last().copied())
         .map(|(at, _)| at);
     // Without a request, the first message says what the conversation is about.
-    let first = groups.iter().position(is_request).or((!groups.is_empty()).then_some(0));
+    let first = groups
+        .iter()
+        .position(is_request)
+        .or((!groups.is_empty()).then_some(0));
     let last = groups.iter().rposition(is_request);
     let mut chosen: Vec<usize> = Vec::new();
     for at in [first, last, newest].into_iter().flatten() {
@@ -358,15 +446,26 @@ fn rank(messages: &[Message], groups: Vec<Vec<usize>>) -> Vec<Group> {
             chosen.push(at);
         }
     }
-    let share = if chosen.len() == 3 { SHARE_OF_THREE } else { SHARE };
+    let share = if chosen.len() == 3 {
+        SHARE_OF_THREE
+    } else {
+        SHARE
+    };
     let mut rest: Vec<(bool, f64, usize)> = Vec::new();
-    for (at, group) in groups.iter().enumerate().filter(|(at, _)| !chosen.contains(at)) {
+    for (at, group) in groups
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !chosen.contains(at))
+    {
         let age = (groups.len() - at) as f64;
         let is_marked = of(group).iter().any(|message| message.is_marked);
         rest.push((!is_marked, age * weight(&of(group)), at));
     }
     rest.sort_by(|(marked_a, a, at_a), (marked_b, b, at_b)| {
-        marked_a.cmp(marked_b).then(a.total_cmp(b)).then(at_b.cmp(at_a))
+        marked_a
+            .cmp(marked_b)
+            .then(a.total_cmp(b))
+            .then(at_b.cmp(at_a))
     });
     let must = chosen.iter().map(|at| (*at, share));
     let ranked = must.chain(rest.iter().map(|(_, _, at)| (*at, SHARE)));

@@ -60,7 +60,10 @@ impl Checkpoints {
             .reported_clean_ups
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if reported.get(session).is_some_and(|before| *before >= of.cleaned_at) {
+        if reported
+            .get(session)
+            .is_some_and(|before| *before >= of.cleaned_at)
+        {
             return Ok(None);
         }
         reported.insert(session.to_owned(), of.cleaned_at);

@@ -61,7 +61,10 @@ impl Health {
     /// Returns whether all events of the log are published. A refused write has certainly no event then.
     #[must_use]
     pub fn is_log_certain(&self) -> bool {
-        let is_damaged = matches!(self.get(), WriteState::Damaged { .. } | WriteState::Failed { .. });
+        let is_damaged = matches!(
+            self.get(),
+            WriteState::Damaged { .. } | WriteState::Failed { .. }
+        );
         !is_damaged && !self.is_uncertain.load(Ordering::Acquire)
     }
 

@@ -77,7 +77,11 @@ fn a_later_reply_reports_what_clean_up_removed() {
     let mut connection = daemon.connect("");
     create_session(&daemon, "s");
     for n in 0..3 {
-        save(&mut connection, json!({"sessionId": "s", "context": {"n": n}})).unwrap();
+        save(
+            &mut connection,
+            json!({"sessionId": "s", "context": {"n": n}}),
+        )
+        .unwrap();
     }
     daemon.stop();
     let daemon = home.start();

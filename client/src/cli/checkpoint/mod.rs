@@ -249,7 +249,9 @@ fn ranked(reply: &Value, _: &Matches) -> Rendered {
         return Rendered::nothing("lore: the context has no keys\n".to_owned());
     }
     let aside = match is(reply, "overBudget") {
-        true => "lore: the critical keys alone exceed --max-tokens; not all of them would be whole\n",
+        true => {
+            "lore: the critical keys alone exceed --max-tokens; not all of them would be whole\n"
+        }
         false => "",
     };
     Rendered::good(rows(KEYS, keys) + &fill("{tokens} tokens in all\n", reply))

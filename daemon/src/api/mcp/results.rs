@@ -49,7 +49,10 @@ pub fn replied(operation: &Operation, reply: Reply, raw_call: &RawMcpCall) -> Ca
 /// Refuses a reply that is longer than the tool announces to its hosts, which would cut it.
 pub fn within_limit(operation: &Operation, reply: Reply) -> Result<Reply, Refusal> {
     let json = reply.json.get();
-    let Some(max) = operation.result_chars_max.filter(|max| json.len() as u64 > *max) else {
+    let Some(max) = operation
+        .result_chars_max
+        .filter(|max| json.len() as u64 > *max)
+    else {
         return Ok(reply);
     };
     let chars = json.chars().count() as u64;

@@ -78,7 +78,10 @@ mod tests {
         };
         assert_eq!(named("#.#"), "1 of 3 messages (2)");
         assert_eq!(named("..#..."), "5 of 6 messages (1-2, 4-6)");
-        assert_eq!(named(&"#.".repeat(6)), "6 of 12 messages (2, 4, 6, 8, 10, 12)");
+        assert_eq!(
+            named(&"#.".repeat(6)),
+            "6 of 12 messages (2, 4, 6, 8, 10, 12)"
+        );
         assert_eq!(named(&"#.".repeat(7)), "7 of 14 messages");
         for kept in ["#.", "#.#.#.#.#.#.", ".#.#.#.#.#.", "......"] {
             let longest = longest_messages_left_out(kept.len());

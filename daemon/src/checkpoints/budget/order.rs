@@ -4,14 +4,47 @@ use serde_json::value::RawValue;
 
 /// Words of a key whose array is a history, oldest first.
 const HISTORY_WORDS: &[&str] = &[
-    "history", "log", "logs", "event", "events", "step", "steps", "action", "actions", "turn", "turns", "journal",
-    "timeline", "trace", "traces", "activity", "activities", "message", "messages", "transcript", "conversation",
-    "chat", "dialog", "dialogue", "observations", "attempts", "iterations", "commands",
+    "history",
+    "log",
+    "logs",
+    "event",
+    "events",
+    "step",
+    "steps",
+    "action",
+    "actions",
+    "turn",
+    "turns",
+    "journal",
+    "timeline",
+    "trace",
+    "traces",
+    "activity",
+    "activities",
+    "message",
+    "messages",
+    "transcript",
+    "conversation",
+    "chat",
+    "dialog",
+    "dialogue",
+    "observations",
+    "attempts",
+    "iterations",
+    "commands",
 ];
 
 /// Keys of the time of an element.
 const TIME_KEYS: &[&str] = &[
-    "timestamp", "time", "ts", "date", "datetime", "at", "createdAt", "created_at", "@timestamp",
+    "timestamp",
+    "time",
+    "ts",
+    "date",
+    "datetime",
+    "at",
+    "createdAt",
+    "created_at",
+    "@timestamp",
 ];
 
 /// Number of elements whose times are compared.
@@ -20,12 +53,19 @@ const COMPARED_MAX: usize = 64;
 /// Returns whether the elements are in the order of time.
 pub(super) fn is_history(key: &str, elements: &[&RawValue]) -> bool {
     let words = crate::checkpoints::layers::split(key);
-    words.iter().any(|word| HISTORY_WORDS.contains(&word.as_str())) || has_ascending_times(elements)
+    words
+        .iter()
+        .any(|word| HISTORY_WORDS.contains(&word.as_str()))
+        || has_ascending_times(elements)
 }
 
 fn has_ascending_times(elements: &[&RawValue]) -> bool {
     let stride = elements.len().div_ceil(COMPARED_MAX).max(1);
-    let times: Option<Vec<String>> = elements.iter().step_by(stride).map(|element| time(element)).collect();
+    let times: Option<Vec<String>> = elements
+        .iter()
+        .step_by(stride)
+        .map(|element| time(element))
+        .collect();
     let Some(times) = times.filter(|times| times.len() > 1) else {
         return false;
     };
@@ -37,7 +77,9 @@ fn has_ascending_times(elements: &[&RawValue]) -> bool {
 
 fn time(element: &RawValue) -> Option<String> {
     let super::render::Members(members) = serde_json::from_str(element.get()).ok()?;
-    let time = members.into_iter().find(|(key, _)| TIME_KEYS.contains(&key.as_str()));
+    let time = members
+        .into_iter()
+        .find(|(key, _)| TIME_KEYS.contains(&key.as_str()));
     time.map(|(_, value)| value.get().trim_matches('"').to_owned())
 }
 
@@ -75,8 +117,14 @@ mod tests {
         assert!(is_in_time("buildLog", "[1,2]"));
         assert!(is_in_time("actionHistory", "[]"));
         assert!(!is_in_time("catalog", "[1,2]"));
-        assert!(is_in_time("rows", r#"[{"ts":9,"a":1},{"ts":10},{"ts":11}]"#));
-        assert!(is_in_time("rows", r#"[{"createdAt":"2026-01-01"},{"createdAt":"2026-01-02"}]"#));
+        assert!(is_in_time(
+            "rows",
+            r#"[{"ts":9,"a":1},{"ts":10},{"ts":11}]"#
+        ));
+        assert!(is_in_time(
+            "rows",
+            r#"[{"createdAt":"2026-01-01"},{"createdAt":"2026-01-02"}]"#
+        ));
         assert!(!is_in_time("rows", r#"[{"ts":11},{"ts":10}]"#));
         assert!(!is_in_time("rows", r#"[{"ts":11},{"ts":11}]"#));
         assert!(!is_in_time("rows", r#"[{"a":1},{"a":2}]"#));
@@ -89,6 +137,9 @@ mod tests {
         assert_eq!(newest_first(2, true), [1, 0]);
         assert_eq!(head_first(4), [0, 3, 1, 2]);
         assert_eq!(head_first(1), [0]);
-        assert_eq!((head_first(0), newest_first(0, true)), (Vec::new(), Vec::new()));
+        assert_eq!(
+            (head_first(0), newest_first(0, true)),
+            (Vec::new(), Vec::new())
+        );
     }
 }

@@ -81,8 +81,14 @@ impl Plan<'_, '_> {
     /// Lists the items of some layers, the smallest of each layer first.
     fn of(&self, layers: &[Layer]) -> Vec<usize> {
         let mut found: Vec<usize> = (0..self.items.len()).collect();
-        found.retain(|at| self.item(*at).is_some_and(|item| layers.contains(&item.layer)));
-        found.sort_by_key(|at| self.item(*at).map(|item| (item.layer, !item.is_marked, item.tokens)));
+        found.retain(|at| {
+            self.item(*at)
+                .is_some_and(|item| layers.contains(&item.layer))
+        });
+        found.sort_by_key(|at| {
+            self.item(*at)
+                .map(|item| (item.layer, !item.is_marked, item.tokens))
+        });
         found
     }
 
@@ -110,7 +116,9 @@ impl Plan<'_, '_> {
 
     fn used(&self) -> f64 {
         let pairs = self.items.iter().zip(&self.outcomes);
-        pairs.map(|(item, outcome)| outcome.tokens(item) as f64).sum()
+        pairs
+            .map(|(item, outcome)| outcome.tokens(item) as f64)
+            .sum()
     }
 
     /// Shortens CRITICAL keys that do not fit together: marked ones first, then the smallest, as many whole as fit.
@@ -119,7 +127,10 @@ impl Plan<'_, '_> {
         let reserve = (budget * RESERVE_PART).min(self.whole(&others));
         let room = budget - reserve;
         let floor = room * FLOOR_PART / critical.len() as f64;
-        let floors: Vec<f64> = critical.iter().map(|at| self.need(*at).min(floor)).collect();
+        let floors: Vec<f64> = critical
+            .iter()
+            .map(|at| self.need(*at).min(floor))
+            .collect();
         let mut left = room - floors.iter().sum::<f64>();
         for (at, floor) in critical.iter().zip(floors) {
             let more = (self.need(*at) - floor).min(left.max(0.0));
@@ -141,7 +152,10 @@ impl Plan<'_, '_> {
         let [important, useful, ephemeral] =
             [Layer::Important, Layer::Useful, Layer::Ephemeral].map(|layer| self.of(&[layer]));
         let [of_important, of_useful] = SHARES;
-        let needs = [(self.whole(&important), of_important), (self.whole(&useful), of_useful)];
+        let needs = [
+            (self.whole(&important), of_important),
+            (self.whole(&useful), of_useful),
+        ];
         let level = level(needs.into_iter().filter(|(need, _)| *need > 0.0), room);
         if level.is_infinite() {
             self.keep(&important);
@@ -170,6 +184,7 @@ impl Plan<'_, '_> {
         let part = |at: &usize| Part {
             need: self.need(*at),
             share: KEY_SHARE,
+            takes_rest: !self.has_messages(*at),
         };
         let parts: Vec<Part> = items.iter().map(part).collect();
         let allowances = all_within(&parts, room).unwrap_or_else(|| first_within(&parts, room));
@@ -204,7 +219,8 @@ impl Plan<'_, '_> {
     }
 
     fn has_messages(&self, at: usize) -> bool {
-        self.item(at).is_some_and(|item| super::render::has_messages(item.value))
+        self.item(at)
+            .is_some_and(|item| super::render::has_messages(item.value))
     }
 
     /// Returns the outcome within some tokens, and whether it has a conversation.
@@ -222,7 +238,13 @@ impl Plan<'_, '_> {
             is_log: item.layer == Layer::Ephemeral,
         };
         let key = self.tokens.count(&item.key_json) as f64 + 2.0;
-        let rendered = render(item.value, allowed - key, surroundings, origin.as_ref(), self.tokens)?;
+        let rendered = render(
+            item.value,
+            allowed - key,
+            surroundings,
+            origin.as_ref(),
+            self.tokens,
+        )?;
         let text = format!("{}:{},", item.key_json, rendered.json);
         let tokens = self.tokens.count(&text);
         let has_messages = rendered.has_messages;

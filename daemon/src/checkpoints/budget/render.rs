@@ -92,10 +92,14 @@ fn has_messages_within(json: &str, depth: usize) -> bool {
         Some(b'[') => {
             let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
             conversation::groups(&elements).is_some()
-                || elements.iter().any(|element| has_messages_within(element.get(), depth))
+                || elements
+                    .iter()
+                    .any(|element| has_messages_within(element.get(), depth))
         }
         Some(b'{') => serde_json::from_str(json).is_ok_and(|Members(members)| {
-            members.iter().any(|(_, value)| has_messages_within(value.get(), depth))
+            members
+                .iter()
+                .any(|(_, value)| has_messages_within(value.get(), depth))
         }),
         Some(_) | None => false,
     }
@@ -117,7 +121,13 @@ struct State<'a> {
 }
 
 impl Renderer<'_> {
-    fn value(&mut self, json: &str, allowed: f64, place: Surroundings<'_>, depth: usize) -> Option<String> {
+    fn value(
+        &mut self,
+        json: &str,
+        allowed: f64,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Option<String> {
         let max = whole(allowed - MARGIN)?;
         if self.tokens.count_within(json, max).is_some() {
             return Some(json.to_owned());
@@ -142,7 +152,11 @@ impl Renderer<'_> {
             }
         }
         let origin = self.origin(max);
-        let part = if place.is_log { KeptPart::Tail } else { KeptPart::Ends };
+        let part = if place.is_log {
+            KeptPart::Tail
+        } else {
+            KeptPart::Ends
+        };
         let chars = squeezed.chars().count();
         let cut = largest(chars, |kept| {
             let (head, tail) = cut(&squeezed, kept, part);
@@ -156,7 +170,13 @@ impl Renderer<'_> {
         Some(cut)
     }
 
-    fn array(&mut self, json: &str, allowed: f64, place: Surroundings<'_>, depth: usize) -> Option<String> {
+    fn array(
+        &mut self,
+        json: &str,
+        allowed: f64,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Option<String> {
         let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
         let groups = conversation::groups(&elements);
         let is_conversation = groups.is_some();
@@ -172,7 +192,9 @@ impl Renderer<'_> {
             groups,
             is_conversation,
         };
-        self.fitted(allowed, |this, room| this.array_within(&array, room, place, depth))
+        self.fitted(allowed, |this, room| {
+            this.array_within(&array, room, place, depth)
+        })
     }
 
     fn array_within(
@@ -191,10 +213,11 @@ impl Renderer<'_> {
             }
             self.state = before;
         }
+        let reserve = self.origin_reserve(room);
         let origin = self.origin(whole(room)?);
         self.used(origin);
-        let longest = text_json(&marker(&array.longest_left_out(), origin));
-        let room = room - BRACKETS - MARGIN - self.count(&longest);
+        let longest = self.count(&text_json(&marker(&array.longest_left_out(), None)));
+        let room = room - BRACKETS - MARGIN - longest - reserve;
         let pieces = self.elements(array, &first_within(&parts, room), place, depth);
         if pieces.is_empty() {
             return None;
@@ -241,7 +264,13 @@ impl Renderer<'_> {
         pieces
     }
 
-    fn object(&mut self, json: &str, allowed: f64, place: Surroundings<'_>, depth: usize) -> Option<String> {
+    fn object(
+        &mut self,
+        json: &str,
+        allowed: f64,
+        place: Surroundings<'_>,
+        depth: usize,
+    ) -> Option<String> {
         let Members(members) = serde_json::from_str(json).ok()?;
         let members = members.into_iter().map(|(key, value)| {
             let key_tokens = self.key_tokens(&key);
@@ -257,7 +286,9 @@ impl Renderer<'_> {
         let need = |at: &usize| members.get(*at).map_or(0.0, |member| member.need);
         ranks.sort_by(|a, b| need(a).total_cmp(&need(b)));
         ranks.truncate(parts_max(allowed));
-        self.fitted(allowed, |this, room| this.object_within(&members, &ranks, room, place, depth))
+        self.fitted(allowed, |this, room| {
+            this.object_within(&members, &ranks, room, place, depth)
+        })
     }
 
     fn object_within(
@@ -273,6 +304,7 @@ impl Renderer<'_> {
             .map(|member| Part {
                 need: member.need,
                 share: MEMBER_SHARE,
+                takes_rest: !has_messages(member.value),
             })
             .collect();
         if let Some(allowances) = all_within(&parts, room - BRACKETS) {
@@ -283,11 +315,14 @@ impl Renderer<'_> {
             }
             self.state = before;
         }
+        let reserve = self.origin_reserve(room);
         let origin = self.origin(whole(room)?);
         self.used(origin);
         let count = members.len();
-        let what = |left_out: usize| marker(&format!("{left_out} of {count} members"), origin);
-        let room = room - BRACKETS - 3.0 * MARGIN - self.count(MARKER_KEY) - self.count(&text_json(&what(count)));
+        let what =
+            |left_out: usize, origin| marker(&format!("{left_out} of {count} members"), origin);
+        let longest = self.count(MARKER_KEY) + self.count(&text_json(&what(count, None)));
+        let room = room - BRACKETS - 3.0 * MARGIN - longest - reserve;
         let pieces = self.members(members, ranks, &first_within(&parts, room), place, depth);
         if pieces.is_empty() {
             return None;
@@ -297,7 +332,7 @@ impl Renderer<'_> {
             self.note(TruncationAction::Members);
         }
         let has_place = !members.iter().any(|member| member.key == MARKER_KEY);
-        let marker = (left_out > 0 && has_place).then(|| what(left_out));
+        let marker = (left_out > 0 && has_place).then(|| what(left_out, origin));
         Some(object_json(&pieces, marker))
     }
 
@@ -369,7 +404,18 @@ impl Renderer<'_> {
     {
         let origin = self.state.origin?;
         let max = max / ORIGIN_PART;
-        self.tokens.count_within(&origin.to_string(), max).map(|_| origin)
+        self.tokens
+            .count_within(&origin.to_string(), max)
+            .map(|_| origin)
+    }
+
+    /// Tokens that an origin may take. They grow with the room without a step, so that what else fits does so, too.
+    fn origin_reserve(&self, room: f64) -> f64 {
+        let origin = self
+            .state
+            .origin
+            .map_or(0.0, |origin| self.count(&origin.to_string()));
+        origin.min(room / ORIGIN_PART as f64)
     }
 
     fn used(&mut self, origin: Option<&MarkerOrigin<'_>>) {
@@ -409,6 +455,7 @@ impl Array<'_> {
         Part {
             need: group.messages.iter().map(|at| self.need(*at)).sum(),
             share: group.share,
+            takes_rest: group.messages.len() == 1,
         }
     }
 
@@ -475,9 +522,17 @@ fn object_json(pieces: &Pieces, marker: Option<String>) -> String {
 }
 
 fn joined(open: char, pieces: &Pieces, marker: Option<String>, close: char) -> String {
-    let gap = pieces.keys().zip(0..).take_while(|(at, next)| *at == next).count();
+    let gap = pieces
+        .keys()
+        .zip(0..)
+        .take_while(|(at, next)| *at == next)
+        .count();
     let (before, after) = (pieces.values().take(gap), pieces.values().skip(gap));
-    let parts: Vec<&str> = before.chain(&marker).chain(after).map(String::as_str).collect();
+    let parts: Vec<&str> = before
+        .chain(&marker)
+        .chain(after)
+        .map(String::as_str)
+        .collect();
     format!("{open}{}{close}", parts.join(","))
 }
 

@@ -17,6 +17,9 @@ pub(super) struct Part {
     pub need: f64,
     /// Share of the room beyond which the part is too long alone.
     pub share: f64,
+    /// Whether a rest of less than the share is of use. Parts of several messages would have some whole messages in
+    /// it, and none within a larger room in which they are not too long any more.
+    pub takes_rest: bool,
 }
 
 /// The allowance of each part, by rank; `None` for parts that are left out.
@@ -28,8 +31,12 @@ pub(super) fn all_within(parts: &[Part], room: f64) -> Option<Allowances> {
     let level = level(parts.iter().map(|part| (part.need, 1.0)), room);
     let share = parts.iter().map(|part| part.share).fold(0.0, f64::max);
     let suffices = level >= PART_MIN && level >= share * room;
-    (level.is_infinite() || suffices)
-        .then(|| parts.iter().map(|part| Some(part.need.min(level))).collect())
+    (level.is_infinite() || suffices).then(|| {
+        parts
+            .iter()
+            .map(|part| Some(part.need.min(level)))
+            .collect()
+    })
 }
 
 /// Returns allowances for the parts of the highest ranks that fit.
@@ -47,7 +54,7 @@ pub(super) fn first_within(parts: &[Part], room: f64) -> Allowances {
         } else {
             // What is shortened anyway may use the rest.
             is_full = true;
-            (part.need > cap && left >= PART_MIN).then_some(left)
+            (part.takes_rest && part.need > cap && left >= PART_MIN).then_some(left)
         };
         used += allowance.unwrap_or(0.0);
         allowance
@@ -78,14 +85,25 @@ mod tests {
     use proptest::prelude::*;
 
     fn parts(needs: &[f64], share: f64) -> Vec<Part> {
-        needs.iter().map(|&need| Part { need, share }).collect()
+        let part = |&need: &f64| Part {
+            need,
+            share,
+            takes_rest: true,
+        };
+        needs.iter().map(part).collect()
     }
 
     #[test]
     fn small_parts_are_whole_and_large_ones_equal() {
-        assert_eq!(level([(10.0, 1.0), (100.0, 1.0), (200.0, 1.0)].into_iter(), 110.0), 50.0);
+        assert_eq!(
+            level([(10.0, 1.0), (100.0, 1.0), (200.0, 1.0)].into_iter(), 110.0),
+            50.0
+        );
         assert_eq!(level([(100.0, 2.0), (100.0, 1.0)].into_iter(), 90.0), 30.0);
-        assert_eq!(level([(100.0, 2.0), (10.0, 1.0)].into_iter(), 110.0), f64::INFINITY);
+        assert_eq!(
+            level([(100.0, 2.0), (10.0, 1.0)].into_iter(), 110.0),
+            f64::INFINITY
+        );
         let all = all_within(&parts(&[10.0, 100.0, 200.0], 0.25), 110.0);
         assert_eq!(all.unwrap(), [Some(10.0), Some(50.0), Some(50.0)]);
         assert_eq!(all_within(&parts(&[100.0; 8], 0.25), 110.0), None);
@@ -102,7 +120,9 @@ mod tests {
     fn wholes(parts: &[Part], room: f64) -> usize {
         let allowed = all_within(parts, room).unwrap_or_else(|| first_within(parts, room));
         let pairs = allowed.iter().zip(parts);
-        pairs.filter(|(allowed, part)| allowed.is_some_and(|allowed| allowed >= part.need)).count()
+        pairs
+            .filter(|(allowed, part)| allowed.is_some_and(|allowed| allowed >= part.need))
+            .count()
     }
 
     proptest! {
@@ -112,7 +132,11 @@ mod tests {
         ) {
             let parts: Vec<Part> = needs
                 .iter()
-                .map(|(need, share)| Part { need: f64::from(*need), share: *share })
+                .map(|(need, share)| Part {
+                    need: f64::from(*need),
+                    share: *share,
+                    takes_rest: true,
+                })
                 .collect();
             let mut before = 0;
             for room in 0..2000 {

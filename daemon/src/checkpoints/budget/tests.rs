@@ -45,7 +45,12 @@ fn agent_view(context: &Value, marked: &[&str], budget: usize) -> (BudgetedView,
         .map(|(key, value)| Entry {
             key,
             value,
-            assignment: words.place(key, value, marked.contains(&key.as_str()), &ContextRules::default()),
+            assignment: words.place(
+                key,
+                value,
+                marked.contains(&key.as_str()),
+                &ContextRules::default(),
+            ),
         })
         .collect();
     let view = budgeted_view(&entries, budget, Some("C1"), &TOKENS);
@@ -96,7 +101,9 @@ fn messages(words: &[usize]) -> Vec<Value> {
 /// The messages that are whole in a view, by their index.
 fn whole_messages(view: &Value, messages: &[Value]) -> Vec<usize> {
     let kept = view.as_array().map(Vec::as_slice).unwrap_or_default();
-    (0..messages.len()).filter(|at| kept.contains(&messages[*at])).collect()
+    (0..messages.len())
+        .filter(|at| kept.contains(&messages[*at]))
+        .collect()
 }
 
 fn value() -> impl Strategy<Value = String> {
@@ -107,7 +114,8 @@ fn value() -> impl Strategy<Value = String> {
         ".{0,20}".prop_map(|text| text_json(&text)),
         "[a-z \\n\\t\"\\\\é漢🦀-]{0,600}".prop_map(|text| text_json(&text)),
         ("[a-z ]{1,9}", 1..200_usize).prop_map(|(text, times)| text_json(&text.repeat(times))),
-        prop::collection::vec(0..60_usize, 0..12).prop_map(|words| Value::from(messages(&words)).to_string()),
+        prop::collection::vec(0..60_usize, 0..12)
+            .prop_map(|words| Value::from(messages(&words)).to_string()),
     ];
     leaf.prop_recursive(3, 64, 12, |inner| {
         let array = prop::collection::vec(inner.clone(), 0..12);
@@ -210,7 +218,14 @@ fn what_fits_is_left_to_the_byte() {
 #[test]
 fn the_task_stays_beside_large_results() {
     let result = json!({"title": "SSO", "text": "lorem ipsum dolor ".repeat(600)});
-    for key in ["searchResults", "toolResults", "userMessages", "results", "errors", "answers"] {
+    for key in [
+        "searchResults",
+        "toolResults",
+        "userMessages",
+        "results",
+        "errors",
+        "answers",
+    ] {
         let context = json!({
             "task": "Compare SSO vendors for the company.",
             "instructions": "Only vendors in the EU. Answer in a table.",
@@ -257,7 +272,8 @@ fn critical_keys_that_do_not_fit() {
 fn a_conversation_keeps_whole_messages() {
     let mut all: Vec<Value> = messages(&[110; 60]);
     all[20]["pinned"] = json!(true);
-    let ask = "Yes, go ahead, but keep the old endpoint for two weeks and tell Dana before the switch.";
+    let ask =
+        "Yes, go ahead, but keep the old endpoint for two weeks and tell Dana before the switch.";
     all.push(json!({"role": "user", "content": ask}));
     let context = json!({ "messages": all });
     for budget in [1500, 3000, 10_000] {
@@ -265,7 +281,10 @@ fn a_conversation_keeps_whole_messages() {
         let kept = json["messages"].as_array().unwrap();
         let whole = whole_messages(&json["messages"], &all);
         assert_eq!(kept.len(), whole.len() + 1, "all but the marker are whole");
-        assert!(whole.contains(&0) && whole.contains(&(all.len() - 1)), "{whole:?}");
+        assert!(
+            whole.contains(&0) && whole.contains(&(all.len() - 1)),
+            "{whole:?}"
+        );
         assert!(budget < 3000 || whole.contains(&20), "{whole:?}");
         assert!(view.tokens * 10 > budget * 6, "{} of {budget}", view.tokens);
         for (at, message) in all.iter().enumerate() {
@@ -280,13 +299,24 @@ fn a_conversation_keeps_whole_messages() {
 #[test]
 fn only_a_message_that_is_too_long_alone_is_shortened() {
     let mut all = messages(&[30; 20]);
-    all.insert(0, json!({"role": "user", "content": format!("Summarise this log: {}", prose(20_000))}));
+    all.insert(
+        0,
+        json!({"role": "user", "content": format!("Summarise this log: {}", prose(20_000))}),
+    );
     let context = json!({ "messages": all });
     let (view, json) = agent_view(&context, &[], 4000);
     let kept = json["messages"].as_array().unwrap();
-    assert!(kept[0]["content"].as_str().unwrap().starts_with("Summarise this log: word0"));
+    assert!(
+        kept[0]["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("Summarise this log: word0")
+    );
     assert_eq!(kept[0]["role"], "user");
-    assert!(whole_messages(&json["messages"], &all).len() >= 10, "{json}");
+    assert!(
+        whole_messages(&json["messages"], &all).len() >= 10,
+        "{json}"
+    );
     assert!(view.tokens > 3000);
     let alone = json!({"messages": [all[0]]});
     let (view, _) = agent_view(&alone, &[], 1000);
@@ -296,14 +326,23 @@ fn only_a_message_that_is_too_long_alone_is_shortened() {
 /// A log fills what remains, with its newest lines.
 #[test]
 fn ephemeral_data_fill_the_rest() {
-    let lines: Vec<String> = (0..2000).map(|n| format!("12:00:{n} GET /invoice/{n} 200")).collect();
+    let lines: Vec<String> = (0..2000)
+        .map(|n| format!("12:00:{n} GET /invoice/{n} 200"))
+        .collect();
     for log in [json!(lines), json!(lines.join("\n"))] {
-        let context = json!({"goal": "Find the slow request.", "debugLog": log, "_scratch": prose(30)});
+        let context =
+            json!({"goal": "Find the slow request.", "debugLog": log, "_scratch": prose(30)});
         let (view, json) = agent_view(&context, &[], 400);
         assert!(view.tokens > 330, "{}: {json}", view.tokens);
         assert_eq!(json["goal"], context["goal"]);
-        assert!(json["debugLog"].to_string().contains("/invoice/1999 200"), "{json}");
-        assert!(!json["debugLog"].to_string().contains("/invoice/3 200"), "{json}");
+        assert!(
+            json["debugLog"].to_string().contains("/invoice/1999 200"),
+            "{json}"
+        );
+        assert!(
+            !json["debugLog"].to_string().contains("/invoice/3 200"),
+            "{json}"
+        );
     }
     // It yields to everything else.
     let context = json!({"notes": prose(3000), "plan": prose(3000), "debugLog": lines});
@@ -335,7 +374,11 @@ fn layers_share_what_they_compete_for() {
             entry("text", text_json(&prose(5_000)), layer),
         ];
         let view = view_of(&context, 2_000);
-        assert!((1_850..=2_000).contains(&view.tokens), "{layer:?}: {}", view.tokens);
+        assert!(
+            (1_850..=2_000).contains(&view.tokens),
+            "{layer:?}: {}",
+            view.tokens
+        );
     }
 }
 
@@ -354,7 +397,19 @@ fn a_view_from_words_to_text() {
     }
     let view = budgeted_view(&entries(&context), 60, None, &TOKENS);
     let marker = view.json.split("…").nth(1).unwrap();
-    assert!(marker.ends_with(" of 301 elements left out]"), "{}", view.json);
-    assert!(view.json.starts_with("{\"samples\":[0.10,0.10,"), "{}", view.json);
-    assert!(view.json.ends_with(",1e-7],\"userGoal\":\"ship it\"}"), "{}", view.json);
+    assert!(
+        marker.ends_with(" of 301 elements left out]"),
+        "{}",
+        view.json
+    );
+    assert!(
+        view.json.starts_with("{\"samples\":[0.10,0.10,"),
+        "{}",
+        view.json
+    );
+    assert!(
+        view.json.ends_with(",1e-7],\"userGoal\":\"ship it\"}"),
+        "{}",
+        view.json
+    );
 }

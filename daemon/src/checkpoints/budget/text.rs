@@ -21,14 +21,20 @@ pub(super) fn cut(text: &str, chars: usize, part: KeptPart) -> (&str, &str) {
         KeptPart::Tail => {
             let (_, tail) = ends(text, 0, chars);
             // The rest of a cut line goes unless it is most of the tail.
-            let line = tail.find('\n').map(|end| end + 1).filter(|start| *start <= tail.len() / 2);
+            let line = tail
+                .find('\n')
+                .map(|end| end + 1)
+                .filter(|start| *start <= tail.len() / 2);
             ("", tail.get(line.unwrap_or(0)..).unwrap_or_default())
         }
     }
 }
 
 fn ends(text: &str, head: usize, tail: usize) -> (&str, &str) {
-    let head_end = text.char_indices().nth(head).map_or(text.len(), |(at, _)| at);
+    let head_end = text
+        .char_indices()
+        .nth(head)
+        .map_or(text.len(), |(at, _)| at);
     let mut from_the_end = text.char_indices().rev();
     let tail_start = match tail.checked_sub(1) {
         Some(others) => from_the_end.nth(others).map_or(0, |(at, _)| at),
@@ -45,7 +51,11 @@ pub(super) fn largest<T>(too_large: usize, fits: impl Fn(usize) -> Option<T>) ->
     let (mut low, mut high) = (0_usize, too_large);
     while high > low + 1 + low / 32 {
         // Sizes differ by orders of magnitude: the middle is the geometric one.
-        let middle = low.max(1).saturating_mul(high).isqrt().clamp(low + 1, high - 1);
+        let middle = low
+            .max(1)
+            .saturating_mul(high)
+            .isqrt()
+            .clamp(low + 1, high - 1);
         match fits(middle) {
             Some(fit) => (best, low) = (fit, middle),
             None => high = middle,
@@ -63,8 +73,14 @@ mod tests {
         assert_eq!(cut("aéîøu", 3, KeptPart::Ends), ("aé", "u"));
         assert_eq!(cut("aéîøu", 0, KeptPart::Ends), ("", ""));
         assert_eq!(cut("aéîøu", 2, KeptPart::Tail), ("", "øu"));
-        assert_eq!(cut("first\nsecond\nthird", 8, KeptPart::Tail), ("", "third"));
-        assert_eq!(cut("first\nsecond third\n", 9, KeptPart::Tail), ("", "nd third\n"));
+        assert_eq!(
+            cut("first\nsecond\nthird", 8, KeptPart::Tail),
+            ("", "third")
+        );
+        assert_eq!(
+            cut("first\nsecond third\n", 9, KeptPart::Tail),
+            ("", "nd third\n")
+        );
     }
 
     #[test]
@@ -72,7 +88,10 @@ mod tests {
         for limit in [0, 1, 2, 7, 100, 12_345] {
             let found = largest(1_000_000, |size| (size <= limit).then_some(size));
             let found = found.unwrap_or(usize::MAX);
-            assert!(found <= limit && found + found / 32 + 1 >= limit, "{found} of {limit}");
+            assert!(
+                found <= limit && found + found / 32 + 1 >= limit,
+                "{found} of {limit}"
+            );
         }
         assert_eq!(largest(5, |_| None::<usize>), None);
     }

@@ -116,7 +116,10 @@ fn first_request_last_request_newest_marked_then_by_importance() {
     assert_eq!(ranked[..4], [vec![1], vec![9], vec![10, 11], vec![3]]);
     let rank = |at: usize| ranked.iter().position(|group| group.contains(&at)).unwrap();
     assert!(rank(6) < rank(7), "an instruction outweighs an answer");
-    assert!(rank(0) < rank(2), "the system's instruction is early and short");
+    assert!(
+        rank(0) < rank(2),
+        "the system's instruction is early and short"
+    );
     assert_eq!(rank(5), ranked.len() - 1, "a long old result is the last");
 }
 
@@ -130,7 +133,10 @@ fn a_result_is_not_the_last_request() {
         {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "ls", "input": {}}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]},
     ]);
-    assert_eq!(ranked(&conversation).unwrap()[..3], [vec![0], vec![2], vec![3, 4]]);
+    assert_eq!(
+        ranked(&conversation).unwrap()[..3],
+        [vec![0], vec![2], vec![3, 4]]
+    );
 }
 
 #[test]

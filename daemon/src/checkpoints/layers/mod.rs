@@ -203,8 +203,14 @@ mod tests {
         assert_eq!(place("_messages", talk, false), "Ephemeral: begins with _");
         let long = format!("[{}1]", "1,".repeat(10_000));
         assert_eq!(place("results", "[1]", false), "Critical: word: results");
-        assert_eq!(place("results", &long, false), "Important: word: results, but a long value");
-        assert_eq!(place("results", &long, true), "Critical: marked as critical");
+        assert_eq!(
+            place("results", &long, false),
+            "Important: word: results, but a long value"
+        );
+        assert_eq!(
+            place("results", &long, true),
+            "Critical: marked as critical"
+        );
         let text = format!("\"{}\"", "a".repeat(100_000));
         assert_eq!(place("finalAnswer", &text, false), "Critical: word: answer");
     }

@@ -146,9 +146,14 @@ impl LayerWords {
     }
 
     /// Returns the layer of a key whose head has none.
-    fn by_the_others<'a>(&self, words: &'a [String], head: Option<&str>) -> Option<(Layer, &'a str)> {
+    fn by_the_others<'a>(
+        &self,
+        words: &'a [String],
+        head: Option<&str>,
+    ) -> Option<(Layer, &'a str)> {
         // A plural has many contents, and is not about the word beside it.
-        let is_telling = head.is_some_and(|head| self.telling.iter().any(|telling| telling == head));
+        let is_telling =
+            head.is_some_and(|head| self.telling.iter().any(|telling| telling == head));
         let layers = words.iter().filter_map(|word| {
             let layer = self.layer_of(word)?;
             let counts = match layer {
