@@ -287,7 +287,7 @@ fn blobs(home: &Home) -> (usize, u64) {
 /// Writes that are refused because of a full disk leave no bytes there, and neither does a kill before the refusal.
 #[test]
 fn refused_writes_leave_no_bytes() {
-    let mut home = home!();
+    let home = home!();
     home.configure("[engine]\nreserve_bytes = 0\n");
     let daemon = home.start();
     daemon.call("create_session", json!({"session": "w"}));

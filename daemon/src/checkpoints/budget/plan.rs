@@ -184,6 +184,7 @@ impl Plan<'_, '_> {
         let part = |at: &usize| Part {
             need: self.need(*at),
             share: KEY_SHARE,
+            takes_rest: !self.has_messages(*at),
         };
         let parts: Vec<Part> = items.iter().map(part).collect();
         let allowances = all_within(&parts, room).unwrap_or_else(|| first_within(&parts, room));

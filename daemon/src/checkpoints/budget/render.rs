@@ -213,10 +213,11 @@ impl Renderer<'_> {
             }
             self.state = before;
         }
+        let reserve = self.origin_reserve(room);
         let origin = self.origin(whole(room)?);
         self.used(origin);
-        let longest = text_json(&marker(&array.longest_left_out(), origin));
-        let room = room - BRACKETS - MARGIN - self.count(&longest);
+        let longest = self.count(&text_json(&marker(&array.longest_left_out(), None)));
+        let room = room - BRACKETS - MARGIN - longest - reserve;
         let pieces = self.elements(array, &first_within(&parts, room), place, depth);
         if pieces.is_empty() {
             return None;
@@ -303,6 +304,7 @@ impl Renderer<'_> {
             .map(|member| Part {
                 need: member.need,
                 share: MEMBER_SHARE,
+                takes_rest: !has_messages(member.value),
             })
             .collect();
         if let Some(allowances) = all_within(&parts, room - BRACKETS) {
@@ -313,15 +315,14 @@ impl Renderer<'_> {
             }
             self.state = before;
         }
+        let reserve = self.origin_reserve(room);
         let origin = self.origin(whole(room)?);
         self.used(origin);
         let count = members.len();
-        let what = |left_out: usize| marker(&format!("{left_out} of {count} members"), origin);
-        let room = room
-            - BRACKETS
-            - 3.0 * MARGIN
-            - self.count(MARKER_KEY)
-            - self.count(&text_json(&what(count)));
+        let what =
+            |left_out: usize, origin| marker(&format!("{left_out} of {count} members"), origin);
+        let longest = self.count(MARKER_KEY) + self.count(&text_json(&what(count, None)));
+        let room = room - BRACKETS - 3.0 * MARGIN - longest - reserve;
         let pieces = self.members(members, ranks, &first_within(&parts, room), place, depth);
         if pieces.is_empty() {
             return None;
@@ -331,7 +332,7 @@ impl Renderer<'_> {
             self.note(TruncationAction::Members);
         }
         let has_place = !members.iter().any(|member| member.key == MARKER_KEY);
-        let marker = (left_out > 0 && has_place).then(|| what(left_out));
+        let marker = (left_out > 0 && has_place).then(|| what(left_out, origin));
         Some(object_json(&pieces, marker))
     }
 
@@ -408,6 +409,15 @@ impl Renderer<'_> {
             .map(|_| origin)
     }
 
+    /// Tokens that an origin may take. They grow with the room without a step, so that what else fits does so, too.
+    fn origin_reserve(&self, room: f64) -> f64 {
+        let origin = self
+            .state
+            .origin
+            .map_or(0.0, |origin| self.count(&origin.to_string()));
+        origin.min(room / ORIGIN_PART as f64)
+    }
+
     fn used(&mut self, origin: Option<&MarkerOrigin<'_>>) {
         if origin.is_some() {
             self.state.origin = None;
@@ -445,6 +455,7 @@ impl Array<'_> {
         Part {
             need: group.messages.iter().map(|at| self.need(*at)).sum(),
             share: group.share,
+            takes_rest: group.messages.len() == 1,
         }
     }
 

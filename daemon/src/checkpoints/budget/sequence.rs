@@ -17,6 +17,9 @@ pub(super) struct Part {
     pub need: f64,
     /// Share of the room beyond which the part is too long alone.
     pub share: f64,
+    /// Whether a rest of less than the share is of use. Parts of several messages would have some whole messages in
+    /// it, and none within a larger room in which they are not too long any more.
+    pub takes_rest: bool,
 }
 
 /// The allowance of each part, by rank; `None` for parts that are left out.
@@ -51,7 +54,7 @@ pub(super) fn first_within(parts: &[Part], room: f64) -> Allowances {
         } else {
             // What is shortened anyway may use the rest.
             is_full = true;
-            (part.need > cap && left >= PART_MIN).then_some(left)
+            (part.takes_rest && part.need > cap && left >= PART_MIN).then_some(left)
         };
         used += allowance.unwrap_or(0.0);
         allowance
@@ -82,7 +85,12 @@ mod tests {
     use proptest::prelude::*;
 
     fn parts(needs: &[f64], share: f64) -> Vec<Part> {
-        needs.iter().map(|&need| Part { need, share }).collect()
+        let part = |&need: &f64| Part {
+            need,
+            share,
+            takes_rest: true,
+        };
+        needs.iter().map(part).collect()
     }
 
     #[test]
@@ -124,7 +132,11 @@ mod tests {
         ) {
             let parts: Vec<Part> = needs
                 .iter()
-                .map(|(need, share)| Part { need: f64::from(*need), share: *share })
+                .map(|(need, share)| Part {
+                    need: f64::from(*need),
+                    share: *share,
+                    takes_rest: true,
+                })
                 .collect();
             let mut before = 0;
             for room in 0..2000 {

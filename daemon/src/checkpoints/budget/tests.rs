@@ -178,6 +178,11 @@ proptest! {
         }
         prop_assert!(members.next().is_none());
     }
+}
+
+proptest! {
+    // Each case builds many views.
+    #![proptest_config(ProptestConfig::with_cases(8))]
 
     /// A larger budget never keeps fewer whole messages, also beside other data.
     #[test]
