@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use lored_ingest::quotable;
 use lored_models::{EmbeddingStage, Model};
 use lored_retrieval::ranking::{
-    FLOOR, FLOOR_OF_VECTORS, ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_CODE,
+    FLOORS, FLOORS_OF_VECTORS, Floors, ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_CODE,
     TEXT_SHARE_FIRST_TIER, VectorScale, best_sentence, fuse, prefer, relevance, rerank, settle,
 };
 use lored_retrieval::text::{Class, IndexedText, Query, Terms};
@@ -117,7 +117,7 @@ impl Search<'_> {
         if asked == Mode::Semantic {
             self.rerank(&mut searched);
         }
-        settle(&mut searched.hits, FLOOR);
+        settle(&mut searched.hits, floor(FLOORS, &searched.terms));
         searched.total = searched.hits.len() as u64;
         Ok(searched)
     }
@@ -230,7 +230,7 @@ impl Search<'_> {
         });
         let mut hits: Vec<RankedHit> = hits.collect();
         self.weigh(&mut hits, None, Some(scale))?;
-        settle(&mut hits, FLOOR_OF_VECTORS);
+        settle(&mut hits, floor(FLOORS_OF_VECTORS, &terms));
         Ok(SearchOutcome {
             total: hits.len() as u64,
             hits,
@@ -377,6 +377,15 @@ impl Search<'_> {
         let ranges = quotable(&text).into_iter();
         let sentences: Vec<&str> = ranges.filter_map(|range| text.get(range)).collect();
         best_sentence(query, &model.embed_many(&sentences))
+    }
+}
+
+/// Returns the minimum score for a query with these terms.
+fn floor(floors: Floors, terms: &Terms) -> f64 {
+    let mut words = terms.words.iter();
+    match words.any(|word| word.units > 0 || !word.variants.is_empty()) {
+        true => floors.of_words,
+        false => floors.of_unknown_words,
     }
 }
 

@@ -98,10 +98,7 @@ fn a_checkpoint_is_found_by_its_content() {
         preview.contains("task: migrate the billing database"),
         "{preview}"
     );
-    daemon.call(
-        "workflow_checkpoint_delete",
-        json!({"sessionId": "s1", "checkpointId": id}),
-    );
+    daemon.call("workflow_checkpoint_delete", json!({"checkpointId": id}));
     assert!(ids(&search()).is_empty());
 }
 

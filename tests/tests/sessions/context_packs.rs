@@ -69,7 +69,7 @@ fn a_pack_tells_what_it_rests_on() {
     for text in [
         "Conversation history, oldest first:\n[user 20",
         "]\nPlease look at switch-nyc-01 and router-la-02.\n",
-        "[netbox_get_devices 20",
+        "[netbox_get_devices",
         "[ping 20",
         "]\n3 packets, none lost\n",
         "[assistant 20",

@@ -13,10 +13,25 @@ pub enum VectorScale {
     Transformer,
 }
 
-/// Minimum score of a hit whose words and vector were compared. Below it are the nearest texts to words that do not exist.
-pub const FLOOR: f64 = 0.015;
-/// Minimum score of a hit whose vector alone was compared.
-pub const FLOOR_OF_VECTORS: f64 = 0.04;
+/// Minimum scores of a hit. Below them, a text is as good as unrelated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Floors {
+    /// If a text of the index has a word of the query.
+    pub of_words: f64,
+    /// If none has: the nearest texts to words that do not exist score more than unrelated texts do.
+    pub of_unknown_words: f64,
+}
+
+/// The floors of hits whose words and vectors were compared.
+pub const FLOORS: Floors = Floors {
+    of_words: 0.005,
+    of_unknown_words: 0.015,
+};
+/// The floors of hits whose vectors alone were compared.
+pub const FLOORS_OF_VECTORS: Floors = Floors {
+    of_words: 0.01,
+    of_unknown_words: 0.04,
+};
 
 /// Coefficients: the constant, the weight of the words, and the weight of the cosine.
 struct Coefficients(f64, f64, f64);

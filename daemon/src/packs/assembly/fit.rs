@@ -18,6 +18,8 @@ const VALUES_SHARE: usize = 3;
 const ENTITIES_SHARE: usize = 8;
 pub(super) const PASSAGES_SHARE: usize = 4;
 const TOPIC_SHARE: usize = 8;
+/// Parts of a token, a multiple of these divisors.
+const PARTS: usize = 24;
 
 /// Token counts of all candidates for a pack.
 #[derive(Clone, Debug, Default)]
@@ -72,32 +74,32 @@ impl BudgetPlan {
         let [history, entities, values, passages] = sizes.labels;
         let units = entity_units(&sizes.entities);
         let entity_sizes: Vec<usize> = units.iter().map(|(_, size)| *size).collect();
-        let share = |sizes: &[usize], label: usize, divisor: usize| match sizes {
+        // In parts of a token, because rounded shares could together grow faster than the budget.
+        let parts = room.saturating_mul(PARTS);
+        let share =
+            |needed: usize, divisor: usize| (parts / divisor).min(needed.saturating_mul(PARTS));
+        let needed = |sizes: &[usize], label: usize| match sizes {
             [] => 0,
-            sizes => (room / divisor).min(total(sizes).saturating_add(label)),
+            sizes => total(sizes).saturating_add(label),
         };
-        let values_room = share(&sizes.values, values, VALUES_SHARE);
-        let entities_room = share(&entity_sizes, entities, ENTITIES_SHARE);
-        let passages_room = share(&sizes.passages, passages, PASSAGES_SHARE);
-        let topic_room = sizes.topic.min(room / TOPIC_SHARE);
-        let shares = values_room + entities_room + passages_room + topic_room;
-        let history_room = room.saturating_sub(shares);
-        let needed = match sizes.history.is_empty() {
-            true => 0,
-            false => total(&sizes.history).saturating_add(history),
-        };
+        let shares = [
+            share(needed(&sizes.values, values), VALUES_SHARE),
+            share(needed(&entity_sizes, entities), ENTITIES_SHARE),
+            share(needed(&sizes.passages, passages), PASSAGES_SHARE),
+            share(sizes.topic, TOPIC_SHARE),
+        ];
+        let [values_room, entities_room, passages_room, topic_room] = shares.map(|one| one / PARTS);
+        let history_room = parts.saturating_sub(shares.iter().sum()) / PARTS;
         // What a whole history does not use.
-        let mut left = history_room.saturating_sub(needed);
+        let mut left = history_room.saturating_sub(needed(&sizes.history, history));
         let mut more = |reserved: usize, needed: usize| {
             let given = reserved + left.min(needed.saturating_sub(reserved));
             left -= given - reserved;
             given
         };
         let has_topic = more(topic_room, sizes.topic) == sizes.topic && sizes.topic > 0;
-        let values_needed = total(&sizes.values).saturating_add(values);
-        let values_room = more(values_room, values_needed);
-        let entities_needed = total(&entity_sizes).saturating_add(entities);
-        let entities_room = more(entities_room, entities_needed);
+        let values_room = more(values_room, needed(&sizes.values, values));
+        let entities_room = more(entities_room, needed(&entity_sizes, entities));
         let mut plan = Self {
             history: fill(&sizes.history, history, history_room),
             values: fill(&sizes.values, values, values_room),

@@ -96,11 +96,7 @@ fn some() -> PackInputs {
             origin: "step 2, netbox_get_devices".to_owned(),
             json: "42".to_owned(),
         }],
-        passages: vec![passage(
-            3,
-            Some("Open Issues / BUG-1: flaps"),
-            "Since the update.\n",
-        )],
+        passages: vec![passage(3, Some("Open Issues"), "Since the update.\n")],
         topic: Some((source(Item::Topic, 3), "uplinks".to_owned())),
     }
 }
@@ -117,7 +113,7 @@ fn a_pack_reads_as_the_source_has_it() {
         Values that the message refers to:\n\
         - ID_FROM_STEP_2 (step 2, netbox_get_devices): 42\n\n\
         From the project's context files:\n\
-        [bugs v3 / … / BUG-1: flaps]\n\
+        [bugs v3 / Open Issues]\n\
         Since the update.\n\n\
         Current conversation topic: uplinks\n\n\
         Current user message: What is its status?\n\n\
@@ -210,8 +206,8 @@ fn history_is_filled_by_rank() {
         sources.map(|source| source.item.id()).collect()
     };
     assert_eq!(ids(4_000), ["m-1", "m-3", "m-5", "m-7", "m-8", "m-9"]);
-    assert_eq!(ids(290), ["m-1", "m-5", "m-8", "m-9"]);
-    assert_eq!(ids(230), ["m-1", "m-8", "m-9"]);
+    assert_eq!(ids(350), ["m-1", "m-5", "m-8", "m-9"]);
+    assert_eq!(ids(290), ["m-1", "m-8", "m-9"]);
 }
 
 #[test]
@@ -369,6 +365,11 @@ proptest! {
         more in 1_usize..2_000,
     ) {
         let tokens = &*TOKENS;
+        let mut pack_inputs = pack_inputs;
+        // Names of values are words. A frame that is longer than its share would be taken from the whole budget.
+        for value in &mut pack_inputs.values {
+            value.name = "ID_FROM_STEP_2".to_owned();
+        }
         let Ok(smaller) = build(&pack_inputs, budget, tokens) else {
             return Ok(());
         };
