@@ -92,6 +92,53 @@ fn calls_are_for_scripts() {
     assert_eq!(run(home.path(), &["call", "conflict"]).0, 5);
 }
 
+/// `lore log` and `lore tail` show what was said and done in words and in local time, without bookkeeping.
+#[test]
+fn events_are_told_in_words() {
+    let home = tempfile::tempdir().unwrap();
+    cli::serve(home.path(), |name, args| {
+        let event = |position: u64, kind: &str, client: &str, payload: &str| {
+            format!(
+                r#"{{"position":{position},"time":"2026-01-01T00:00:00Z","kind":"{kind}","agent":"a","uid":0,"client":"{client}","session":"s1","payload":{payload},"payload_hash":"","link":""}}"#
+            )
+        };
+        let all = [
+            event(1, "MessageRecorded", "lore/0.1.0", r#"{"sender":"user","content":"is it\nup?"}"#),
+            event(2, "EntitiesFound", "lored/0.1.0", r#"{"rules":"00"}"#),
+            event(3, "StepRecorded", "lore/0.1.0", r#"{"step":1,"tool":"ping","result":"yes"}"#),
+        ];
+        let events = match args.contains("nobody") {
+            true => String::new(),
+            false => all.join(","),
+        };
+        let next = if name == "follow_events" { r#","next":4,"caught_up":true"# } else { "" };
+        Ok((format!(r#"{{"events":[{events}]{next},"position":3,"durable":true}}"#), None))
+    });
+    let run = |arguments: &[&str]| run(home.path(), arguments);
+    assert_eq!(
+        run(&["log"]).1,
+        "position  time                 agent  session  what\n\
+         1         2026-01-01 00:00:00  a      s1       user: is it up?\n\
+         3         2026-01-01 00:00:00  a      s1       step 1 ping: yes\n"
+    );
+    let last = run(&["log", "--last", "1", "--project", "p"]).1;
+    assert!(last.contains("ping") && !last.contains("is it up?"), "{last}");
+    assert_eq!(run(&["log", "--all"]).1.lines().count(), 4);
+    assert_eq!(run(&["log", "--jsonl"]).1.lines().count(), 3);
+    let json: Value = serde_json::from_str(&run(&["log", "--last", "1", "--json"]).1).unwrap();
+    assert_eq!(json["events"][0]["position"], 3);
+    let nobody = (0, String::new(), "lore: no events\n".to_owned());
+    assert_eq!(run(&["log", "--agent", "nobody"]), nobody);
+    assert_eq!(run(&["tail", "--no-follow", "--agent", "nobody"]), nobody);
+    assert_eq!(
+        run(&["tail", "--no-follow", "--from", "1"]).1,
+        "2026-01-01 00:00:00 a s1 user: is it up?\n2026-01-01 00:00:00 a s1 step 1 ping: yes\n"
+    );
+    let help = run(&["help", "session", "list"]);
+    assert!(help.0 == 0 && help.1.starts_with("List sessions"), "{}", help.1);
+    assert!(run(&["help"]).1.contains("Every day"));
+}
+
 /// If standard error is closed, the exit code still reports the result.
 #[test]
 fn exit_codes_hold_when_nobody_listens() {

@@ -27,6 +27,23 @@ fn a_session_in_use_is_listed() {
     assert_eq!(listed(&daemon, &json!({"state": "expired"})), "");
 }
 
+/// A session without title and topic is listed with the beginning of its first message.
+#[test]
+fn a_session_is_known_by_its_first_message() {
+    let (_home, daemon) = serve!();
+    create(&daemon, "s-1");
+    step(&daemon, "s-1", &json!({"n": 1}));
+    say(&daemon, "s-1", "why is\n  the uplink down?");
+    say(&daemon, "s-1", "and now?");
+    daemon.call("create_session", json!({"session": "s-2", "title": "Uplinks"}));
+    say(&daemon, "s-2", "hello");
+    create(&daemon, "s-3");
+    let list = daemon.call("list_sessions", json!({}));
+    let first = |at: usize| list["sessions"][at]["first_message"].clone();
+    assert_eq!(first(2), "why is the uplink down?");
+    assert_eq!([first(1), first(0)], [Value::Null, Value::Null]);
+}
+
 /// A closed session refuses every write with the way to continue, and answers every read as before. Entities
 /// recognised in its last step are still added.
 #[test]

@@ -494,7 +494,7 @@ fn tail_goes_on_where_it_was() {
         &home,
         &["--no-follow", "--cursor", "tail", "--agent", "nobody"],
     );
-    assert_eq!(again.end(), Some(1), "nothing was found");
+    assert_eq!(again.end(), Some(0), "an empty list is a success");
     let mut again = Tail::start(&home, &["--no-follow", "--json", "--cursor", "tail"]);
     // A new agent's first step creates its session.
     assert_eq!([again.position(), again.position()], [others - 1, others]);
@@ -504,11 +504,11 @@ fn tail_goes_on_where_it_was() {
     let since = step(&daemon, "other");
     let mut tail = Tail::start(&home, &["--since", "--kind", "StepRecorded"]);
     let line = tail.line();
-    assert!(line.contains(" other StepRecorded s-"), "{line}");
-    assert!(line.contains("tool=t"), "{line}");
+    assert!(line.contains(" other s-"), "{line}");
+    assert!(line.contains("step ") && line.contains(" t"), "{line}");
     step(&daemon, "me");
     assert_eq!(step(&daemon, "other"), since + 2);
-    assert!(tail.line().contains(" other StepRecorded "));
+    assert!(tail.line().contains(" other s-"));
     drop(tail.from);
     step(&daemon, "other");
     assert_eq!(tail.child.wait().unwrap().code(), Some(0));
