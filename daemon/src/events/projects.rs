@@ -85,6 +85,9 @@ pub struct VersionMeta {
     /// A concurrent version whose changes are not in this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<u64>,
+    /// Keys of the entries and sections that both this version and `beside` changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,
@@ -132,6 +135,9 @@ pub struct DraftMeta {
     pub file_type: String,
     /// Number of the agent's failed attempts in a row, from 1.
     pub attempt: u32,
+    /// Whether the content is an entry that was to be appended, not a whole file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_entry: bool,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,

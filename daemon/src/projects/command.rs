@@ -165,6 +165,10 @@ pub struct WriteContext {
     pub base: Option<u64>,
     /// A concurrent version whose changes this one does not contain.
     pub beside: Option<u64>,
+    /// Titles of the entries and sections that both this version and `beside` changed.
+    pub conflicts: Vec<String>,
+    /// The merge with `beside`, which is recorded with this version.
+    pub merged: Option<MergedVersion>,
     /// How long failed attempts count, in microseconds.
     pub attempts_kept: Micros,
     /// The payload of the event; the decision takes it.
@@ -173,6 +177,45 @@ pub struct WriteContext {
     pub blobs: Vec<PendingBlob>,
     /// Receives the reason if nothing is recorded.
     pub report: Report,
+}
+
+/// The merge of a manual edit with a concurrent version: the version after the edit's.
+pub struct MergedVersion {
+    /// SHA-256 of the content.
+    pub hash: ByteArray<32>,
+    /// Length of the content, in bytes.
+    pub bytes: u64,
+    /// Numbers of template errors and warnings in the content.
+    pub diagnostics: (u32, u32),
+    /// The version whose changes are in conflict, if any is.
+    pub beside: Option<u64>,
+    /// Titles of the entries and sections in conflict.
+    pub conflicts: Vec<String>,
+    /// The payload of the event; the decision takes it.
+    pub body: Option<Body>,
+    /// Blobs that the payload references; the sweep spares them until the event is committed.
+    pub blobs: Vec<PendingBlob>,
+}
+
+impl MergedVersion {
+    fn event(&mut self, subject: &ProjectSubject, file_type: &str, version: u64) -> Result<NewEvent, Refusal> {
+        let written = VersionMeta {
+            file_type: file_type.to_owned(),
+            version,
+            change: Change::Merged,
+            hash: self.hash,
+            bytes: self.bytes,
+            errors: self.diagnostics.0,
+            warnings: self.diagnostics.1,
+            attempt: 0,
+            base: None,
+            beside: self.beside,
+            conflicts: std::mem::take(&mut self.conflicts),
+            blobs: hashes(&self.blobs),
+        };
+        let body = self.body.take().ok_or_else(decided_twice)?;
+        Ok(subject.event(ProjectEvent::Written(written), body))
+    }
 }
 
 impl Command for WriteContext {
@@ -217,10 +260,14 @@ impl Command for WriteContext {
             },
             base: self.base,
             beside: self.beside,
+            conflicts: std::mem::take(&mut self.conflicts),
             blobs: hashes(&self.blobs),
         };
         let body = self.body.take().ok_or_else(decided_twice)?;
         events.push(self.subject.event(ProjectEvent::Written(written), body));
+        if let Some(merged) = &mut self.merged {
+            events.push(merged.event(&self.subject, &self.file_type, version + 2)?);
+        }
         Ok(events)
     }
 }
@@ -231,6 +278,8 @@ pub struct DraftContext {
     pub subject: ProjectSubject,
     /// The file type.
     pub file_type: String,
+    /// Whether the content is an entry that was to be appended.
+    pub is_entry: bool,
     /// How long failed attempts count, in microseconds.
     pub attempts_kept: Micros,
     /// The payload of the event; the decision takes it.
@@ -250,6 +299,7 @@ impl Command for DraftContext {
         let drafted = DraftMeta {
             file_type: self.file_type.clone(),
             attempt: before.saturating_add(1),
+            is_entry: self.is_entry,
             blobs: hashes(&self.blobs),
         };
         let body = self.body.take().ok_or_else(decided_twice)?;

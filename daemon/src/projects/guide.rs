@@ -1,10 +1,17 @@
 //! Guidance to fix a text: the worst diagnostic step by step, then the others.
 
+use super::fix::{Edit, excerpt};
 use super::template::Template;
 use super::validate::{Diagnostic, FlawKind, Severity, Validation};
 
-/// Diagnostics that are listed after the first one.
-const THEN_MAX: usize = 10;
+/// What the caller sent: it decides what to send again, and with which operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submission {
+    /// The whole file, with `update_context`.
+    File,
+    /// An entry, with `append_context`.
+    Entry,
+}
 
 /// Guidance to fix or improve a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +31,12 @@ pub struct Guidance {
 /// Returns guidance for the worst error, or for the worst warning if there are no errors. `None` if there are no
 /// diagnostics.
 #[must_use]
-pub fn guide(validation: &Validation, template: &Template, content: &str) -> Option<Guidance> {
+pub fn guide(
+    validation: &Validation,
+    template: &Template,
+    content: &str,
+    submission: Submission,
+) -> Option<Guidance> {
     let worst = |severity: Severity| {
         let diagnostics = validation.errors.iter();
         let mut of_severity = diagnostics
@@ -44,25 +56,30 @@ pub fn guide(validation: &Validation, template: &Template, content: &str) -> Opt
         validation.error_count
     };
     let mut steps = steps(first, template);
-    steps.extend(then(rest, count.saturating_sub(1)));
+    steps.extend(then(rest.len().max(count.saturating_sub(1))));
+    let all: Vec<&Diagnostic> = std::iter::once(*first).chain(rest.iter().copied()).collect();
     Some(Guidance {
         primary_issue: first.message.clone(),
         step_by_step_fix: steps,
         template_to_follow: fragment(first, template),
-        example_fix: example(first, content),
+        example_fix: example(&all, content),
         retry_instructions: if is_warning {
             improvement(first)
         } else {
-            retry(first)
+            retry(first, submission)
         },
     })
 }
 
 /// Returns a sentence with the next steps.
 #[must_use]
-pub fn next_steps(guidance: &Guidance) -> String {
+pub fn next_steps(guidance: &Guidance, submission: Submission) -> String {
+    let sent = match submission {
+        Submission::File => "content",
+        Submission::Entry => "entry",
+    };
     format!(
-        "Your content has validation issues. {}",
+        "Your {sent} has validation issues. {}",
         guidance.retry_instructions
     )
 }
@@ -70,6 +87,14 @@ pub fn next_steps(guidance: &Guidance) -> String {
 fn steps(diagnostic: &Diagnostic, template: &Template) -> Vec<String> {
     let section = diagnostic.section.as_deref().unwrap_or("whole file");
     match diagnostic.kind {
+        FlawKind::MissingSection if diagnostic.renames => {
+            let heading = diagnostic.edit.as_ref().map_or("", |edit| edit.text.trim());
+            vec![
+                format!("1. Change the heading on line {} to: {heading}", diagnostic.line),
+                "2. Leave the text below it as it is".to_owned(),
+                "3. Ensure the section follows the template format exactly".to_owned(),
+            ]
+        }
         FlawKind::MissingSection => {
             let format = template.section(section).map(|one| one.format.word());
             vec![
@@ -104,17 +129,13 @@ fn steps(diagnostic: &Diagnostic, template: &Template) -> Vec<String> {
     }
 }
 
-/// Lists the diagnostics after the worst one, by severity of their kind.
-fn then(rest: &[&Diagnostic], count: usize) -> Vec<String> {
-    let reported = rest.iter().take(THEN_MAX);
-    let reported = reported
-        .map(|diagnostic| format!("then: {} (line {})", diagnostic.message, diagnostic.line));
-    let mut steps: Vec<String> = reported.collect();
-    let left = count.saturating_sub(steps.len());
-    if left > 0 {
-        steps.push(format!("then: {left} more of them"));
+/// Mentions the errors after the worst one, which the reply lists.
+fn then(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("then: correct the other one that is listed".to_owned()),
+        count => Some(format!("then: correct the other {count} that are listed")),
     }
-    steps
 }
 
 fn fragment(diagnostic: &Diagnostic, template: &Template) -> String {
@@ -139,24 +160,42 @@ fn first_example(template: &Template) -> String {
     example.unwrap_or_else(|| "Follow the template structure".to_owned())
 }
 
-fn example(diagnostic: &Diagnostic, content: &str) -> String {
-    match &diagnostic.edit {
-        Some(edit) => edit.diff(content),
-        None => diagnostic.template_example.clone(),
+/// Applies the fixes of all diagnostics to the text, the worst first; a fix that overlaps another one is left out.
+/// What is unknown is a gap.
+fn example(diagnostics: &[&Diagnostic], content: &str) -> String {
+    let mut edits: Vec<&Edit> = Vec::new();
+    for edit in diagnostics.iter().filter_map(|one| one.edit.as_ref()) {
+        if edits.iter().all(|other| !edit.overlaps(other)) {
+            edits.push(edit);
+        }
+    }
+    match edits.first() {
+        Some(first) => Edit::apply_all(&edits, content, first),
+        None => excerpt(content, diagnostics.first().map_or(1, |first| first.line)),
     }
 }
 
-fn retry(diagnostic: &Diagnostic) -> String {
-    format!(
-        "Take your original content and {}. \n\n\
-         Make sure to:\n\
-         - Keep all existing valid content\n\
-         - Only modify the problematic section\n\
-         - Follow the exact template format shown above\n\
-         - Do not remove other sections that are working correctly\n\n\
-         Then call update_context again with your corrected content.",
-        diagnostic.correction_prompt
-    )
+fn retry(diagnostic: &Diagnostic, submission: Submission) -> String {
+    let prompt = &diagnostic.correction_prompt;
+    match submission {
+        Submission::File => format!(
+            "Take your original content and {prompt}. \n\n\
+             Make sure to:\n\
+             - Keep all existing valid content\n\
+             - Only modify the problematic section\n\
+             - Follow the exact template format shown above\n\
+             - Do not remove other sections that are working correctly\n\n\
+             Then call update_context again with your corrected content."
+        ),
+        Submission::Entry => format!(
+            "Take your original entry and {prompt}. \n\n\
+             Make sure to:\n\
+             - Keep what is right in the entry\n\
+             - Follow the exact template format shown above\n\
+             - Send this entry alone: the rest of the file stays as it is\n\n\
+             Then call append_context again with your corrected entry."
+        ),
+    }
 }
 
 fn improvement(diagnostic: &Diagnostic) -> String {
@@ -176,7 +215,7 @@ mod tests {
     fn guided(name: &str, content: &str) -> Guidance {
         let layers = Layers::built_in();
         let template = &layers.get(name).unwrap().template;
-        guide(&validate(content, template), template, content).unwrap()
+        guide(&validate(content, template), template, content, Submission::File).unwrap()
     }
 
     const FEATURE: &str = "# Features\n\n## Search\n\nStatus: active\nConfidence: high\n\
@@ -242,7 +281,7 @@ mod tests {
             )
         );
         assert_eq!(
-            next_steps(&guidance),
+            next_steps(&guidance, Submission::File),
             format!(
                 "Your content has validation issues. {}",
                 guidance.retry_instructions
@@ -312,7 +351,7 @@ mod tests {
         ));
         let layers = Layers::built_in();
         let template = &layers.get("features").unwrap().template;
-        assert_eq!(guide(&validate(FEATURE, template), template, FEATURE), None);
+        assert_eq!(guide(&validate(FEATURE, template), template, FEATURE, Submission::File), None);
     }
 
     #[test]

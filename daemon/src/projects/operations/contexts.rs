@@ -10,15 +10,18 @@ use lore::protocol::projects::{
 use super::history::no_version;
 use super::wire;
 use super::{
-    ResolvedProject, change, check_file_type, content_of, path_of, types_known, version_at,
+    ResolvedProject, change, check_file_type, conflict_warning, content_of, open_conflict, path_of,
+    types_known, version_at,
 };
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking};
+use crate::events::projects::ProjectEvent;
+use crate::projects::append;
 use crate::projects::feature::ProjectState;
 use crate::projects::outline::Outline;
 use crate::projects::template::{Layers, Template};
-use crate::projects::validate::validate;
+use crate::projects::validate::{Validation, validate};
 use crate::projects::view::{self, FileRow};
 use crate::state::State;
 use crate::tokens::Tokens;
@@ -81,15 +84,22 @@ impl<'r> ProjectFiles<'r> {
         check_file_type(file_type, &types)?;
         let row = self.row(&args)?;
         let mut reply = self.empty(file_type, row.as_ref())?;
+        let mut is_entry = false;
         let content = if args.draft == Some(true) {
-            Some(self.draft(caller, file_type, &mut reply)?)
+            let (draft, of_entry) = self.draft(caller, file_type, &mut reply)?;
+            is_entry = of_entry;
+            Some(draft)
         } else {
-            match row.filter(FileRow::is_written) {
+            match row.clone().filter(FileRow::is_written) {
                 Some(row) => Some(content_of(self.cx, self.state, row.place())?),
                 None => None,
             }
         };
         let template = self.layers.get(file_type).map(|found| &*found.template);
+        if let (true, Some(entry), Some(template)) = (is_entry, &content, template) {
+            let validation = self.checked_entry(entry, row.as_ref(), template)?;
+            reply.validation = validation.as_ref().map(wire::validation);
+        }
         match (content, template) {
             (Some(content), template) => self.describe(&args, content, template, &mut reply)?,
             (None, Some(template)) => reply.template = Some(to_write(template)),
@@ -151,7 +161,7 @@ impl<'r> ProjectFiles<'r> {
         caller: &Caller,
         file_type: &str,
         reply: &mut GetContextReply,
-    ) -> Result<String, Refusal> {
+    ) -> Result<(String, bool), Refusal> {
         let agent = &caller.actor.agent;
         let draft = view::draft(self.state, &self.found.project, file_type, agent)?;
         let Some(draft) = draft else {
@@ -168,7 +178,27 @@ impl<'r> ProjectFiles<'r> {
         reply.updated_at = Some(format_time(draft.at));
         reply.updated_by = Some(agent.clone());
         reply.change = None;
-        content_of(self.cx, self.state, draft.place())
+        let (record, position) = draft.place();
+        let event = self.state.log().event(record, position)?;
+        let meta = ProjectEvent::of(&event)?;
+        let is_entry = matches!(meta, Some(ProjectEvent::DraftSaved(meta)) if meta.is_entry);
+        Ok((content_of(self.cx, self.state, draft.place())?, is_entry))
+    }
+
+    /// Validates the draft of an entry against the current file.
+    fn checked_entry(
+        &self,
+        entry: &str,
+        row: Option<&FileRow>,
+        template: &Template,
+    ) -> Result<Option<Validation>, Refusal> {
+        let there = match row.filter(|row| row.is_written()) {
+            Some(row) => content_of(self.cx, self.state, row.place())?,
+            None => String::new(),
+        };
+        // Its heading was completed when it was sent, so the date does not matter.
+        let entry = append::prepare(&there, entry, template, "");
+        Ok(entry.ok().map(|entry| append::check(&there, &entry, template)))
     }
 
     /// Adds the content, or the requested part of it, with its validation and sections to the reply.
@@ -180,9 +210,10 @@ impl<'r> ProjectFiles<'r> {
         reply: &mut GetContextReply,
     ) -> Result<(), Refusal> {
         match template {
-            Some(template) => {
+            Some(template) if reply.validation.is_none() => {
                 reply.validation = Some(wire::validation(&validate(&content, template)));
             }
+            Some(_) => {}
             None => reply.warnings.push(format!(
                 "there is no template `{}` any more: the content is not checked",
                 args.file_type
@@ -214,16 +245,9 @@ impl<'r> ProjectFiles<'r> {
         let room = ProjectState::of(self.cx)?;
         let project = &self.found.project;
         let newest = view::file(self.state, project, file_type)?;
-        if let Some(row) = &newest
-            && let Some(beside) = row.written.beside
-            && reply.version == row.written.version
-        {
-            reply.warnings.push(format!(
-                "version {beside} and the edit by hand in version {} changed the same lines at the \
-                 same time; the changes of {beside} are not in it: read it with `version`, and bring both \
-                 together",
-                row.written.version
-            ));
+        if newest.is_some_and(|row| reply.version == row.written.version) {
+            let conflict = open_conflict(self.state, project, file_type)?;
+            reply.warnings.extend(conflict.as_ref().map(conflict_warning));
         }
         reply
             .warnings

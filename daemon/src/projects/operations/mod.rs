@@ -53,6 +53,8 @@ pub const OPERATIONS: &[Operation] = &[
 const CURRENT: &str = "current";
 /// Limit on the projects that a refusal lists.
 const NAMED_MAX: usize = 10;
+/// Versions that are searched for a conflict.
+const CONFLICTS_MAX: u32 = 100;
 /// Similarity from which a file type is suggested, in thousandths.
 const NEAR_MIN: u32 = 750;
 
@@ -291,6 +293,52 @@ pub(super) fn version_at(
     view::versions(rows, project, file_type, u64::MAX, &mut |row| {
         Ok(if is_then(&row) {
             found = Some(row);
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(found)
+}
+
+/// Describes the conflict of a version with a concurrent one.
+pub(super) fn conflict_warning(row: &FileRow) -> String {
+    let written = &row.written;
+    let beside = written.beside.unwrap_or_default();
+    let names: Vec<String> = written
+        .conflicts
+        .iter()
+        .take(NAMED_MAX)
+        .map(|title| format!("`{title}`"))
+        .collect();
+    let of = match names.as_slice() {
+        [] => String::new(),
+        names => format!(" of {}", names.join(", ")),
+    };
+    format!(
+        "version {beside} and the edit by hand in version {} changed the same lines{of} at the same time; the \
+         file has those of the edit, and the changes of {beside} are not in it: read it with `version`, and \
+         bring both together",
+        written.version
+    )
+}
+
+/// Returns the newest version with a conflict that no later whole content or edit can have resolved.
+pub(super) fn open_conflict(
+    rows: &dyn Rows,
+    project: &str,
+    file_type: &str,
+) -> Result<Option<FileRow>, Refusal> {
+    let (mut found, mut looked_at) = (None, 0);
+    view::versions(rows, project, file_type, u64::MAX, &mut |row| {
+        looked_at += 1;
+        let is_newest = looked_at == 1;
+        let has_some = !row.written.conflicts.is_empty() || (is_newest && row.written.beside.is_some());
+        let is_over = !matches!(row.written.change, Change::Appended | Change::Merged);
+        if has_some {
+            found = Some(row);
+        }
+        Ok(if has_some || is_over || looked_at == CONFLICTS_MAX {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

@@ -10,12 +10,16 @@ use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::projects::Change;
 use crate::operation::{Caller, Context, blocking};
-use crate::projects::append::append;
+use crate::clock::format_time;
+use crate::projects::append;
+use crate::projects::earlier;
+use crate::projects::guide::Submission;
+use crate::projects::parts::missing_entries;
 use crate::projects::command::NoOpReason;
 use crate::projects::feature::ProjectState;
 use crate::projects::prepare::{self, PreparedContent};
 use crate::projects::template::Template;
-use crate::projects::validate::{Validation, validate};
+use crate::projects::validate::{Diagnostic, Validation, validate};
 use crate::projects::view::{self, FileRow};
 use crate::state::State;
 
@@ -30,6 +34,20 @@ pub struct PendingUpdate {
     pub(super) file_type: String,
     pub(super) expected: Option<u64>,
     pub(super) claim: Option<KeyClaim>,
+}
+
+/// A new content, or an entry, with what was found in it.
+pub(super) struct CheckedContent {
+    /// The diagnostics of what the caller sent.
+    pub(super) validation: Validation,
+    /// Numbers of errors and warnings of the whole file.
+    pub(super) counts: (u32, u32),
+    /// The diagnostics of other parts of the file, which were there before.
+    pub(super) earlier: Vec<Diagnostic>,
+    /// What was changed in the entry.
+    pub(super) notes: Vec<String>,
+    /// Titles of the entries that the content does not have any more.
+    pub(super) removed: Vec<String>,
 }
 
 /// The state that a change is prepared from.
@@ -57,20 +75,31 @@ impl PendingUpdate {
         )?;
         self.check_expected(&state, &known, Some(&content)).await?;
         let template = known.template.clone().ok_or_else(went)?;
-        let (content, validation) = blocking(move || {
+        let there = self.content(&state, &known).await?;
+        let (content, checked) = blocking(move || {
             let validation = validate(&content, &template);
-            Ok((content, validation))
+            let counts = prepare::counts(&validation);
+            let (validation, earlier) = earlier::split(validation, &content, &there, &template);
+            let removed = missing_entries(&there, &content, Some(&template));
+            let checked = CheckedContent {
+                validation,
+                counts,
+                earlier,
+                notes: Vec::new(),
+                removed,
+            };
+            Ok((content, checked))
         })
         .await?;
-        if !validation.valid {
-            return self.draft(content, validation).await;
+        if !checked.validation.valid {
+            return self.draft(content, checked, Submission::File).await;
         }
         match self
-            .write(&content, &validation, Change::Updated, self.expected)
+            .write(&content, checked.counts, Change::Updated, self.expected)
             .await?
         {
-            Ok(outcome) => self.reply(outcome, Some(validation), Some(&known)).await,
-            Err(NoOpReason::Unchanged) => self.unchanged(validation, &known).await,
+            Ok(outcome) => self.reply(outcome, Some(checked), Some(&known)).await,
+            Err(NoOpReason::Unchanged) => self.unchanged(checked, &known).await,
             // A concurrent update was recorded after the check above.
             Err(NoOpReason::Stale(_)) => {
                 let state = Arc::new(State::live(&self.cx, None).await?);
@@ -95,24 +124,35 @@ impl PendingUpdate {
             let template = known.template.clone().ok_or_else(went)?;
             let there = self.content(&state, &known).await?;
             let given = entry.clone();
-            let (content, validation) = blocking(move || {
-                let content = append(&there, &given, &template)
-                    .map_err(|problem| Refusal::invalid(problem.to_string()))?;
+            let today = self.today();
+            let (content, entry, checked) = blocking(move || {
+                let refused = |problem: append::AppendError| Refusal::invalid(problem.to_string());
+                let prepared = append::prepare(&there, &given, &template, &today);
+                let prepared = prepared.map_err(refused)?;
+                let content = append::append(&there, &prepared, &template).map_err(refused)?;
                 prepare::check_content(&content, bytes_max)?;
-                let validation = validate(&content, &template);
-                Ok((content, validation))
+                let validation = append::check(&there, &prepared, &template);
+                let whole = validate(&content, &template);
+                let checked = CheckedContent {
+                    validation,
+                    counts: prepare::counts(&whole),
+                    earlier: append::others(whole, &content, &prepared),
+                    notes: prepared.notes,
+                    removed: Vec::new(),
+                };
+                Ok((content, prepared.text, checked))
             })
             .await?;
-            if !validation.valid {
-                return self.draft(content, validation).await;
+            if !checked.validation.valid {
+                return self.draft(entry, checked, Submission::Entry).await;
             }
             let follows = Some(known.version());
             match self
-                .write(&content, &validation, Change::Appended, follows)
+                .write(&content, checked.counts, Change::Appended, follows)
                 .await?
             {
-                Ok(outcome) => return self.reply(outcome, Some(validation), Some(&known)).await,
-                Err(NoOpReason::Unchanged) => return self.unchanged(validation, &known).await,
+                Ok(outcome) => return self.reply(outcome, Some(checked), Some(&known)).await,
+                Err(NoOpReason::Unchanged) => return self.unchanged(checked, &known).await,
                 Err(NoOpReason::Stale(_)) => state = Arc::new(State::live(&self.cx, None).await?),
             }
         }
@@ -214,13 +254,12 @@ impl PendingUpdate {
     async fn write(
         &self,
         content: &str,
-        validation: &Validation,
+        diagnostics: (u32, u32),
         change: Change,
         follows: Option<u64>,
     ) -> Result<Result<Outcome, NoOpReason>, Refusal> {
         let (cx, content) = (Arc::clone(&self.cx), content.to_owned());
-        let prepared = blocking(move || PreparedContent::written(&cx, content)).await?;
-        let diagnostics = prepare::counts(validation);
+        let prepared = blocking(move || PreparedContent::written(&cx, content, None)).await?;
         self.send(prepared, change, diagnostics, follows).await
     }
 
@@ -253,17 +292,25 @@ impl PendingUpdate {
     async fn draft(
         &self,
         content: String,
-        validation: Validation,
+        checked: CheckedContent,
+        submission: Submission,
     ) -> Result<UpdateContextReply, Refusal> {
         let cx = Arc::clone(&self.cx);
         let bytes = content.len();
         let prepared = blocking(move || PreparedContent::drafted(&cx, content)).await?;
         let subject = self.found.subject(&self.cx);
-        let command = prepared.draft(&self.cx, subject, &self.file_type)?;
+        let is_entry = submission == Submission::Entry;
+        let command = prepared.draft(&self.cx, subject, &self.file_type, is_entry)?;
         let written = self
             .cx
             .write(&self.caller, self.claim.clone(), bytes, command);
-        self.reply(written.await?, Some(validation), None).await
+        self.reply(written.await?, Some(checked), None).await
+    }
+
+    /// Returns the date, as in 2025-06-30.
+    pub(super) fn today(&self) -> String {
+        let now = format_time(self.cx.engine.clock().now());
+        now.get(..10).unwrap_or_default().to_owned()
     }
 }
 

@@ -278,6 +278,7 @@ impl LogImportDecision<'_> {
         imported.push((version, hash));
         self.count.versions += 1;
         let written = VersionMeta {
+            conflicts: reported.conflicts,
             file_type: reported.file_type,
             version,
             change: reported.change,
