@@ -2,9 +2,7 @@
 
 use super::fix::{Edit, section_place};
 use super::outline::{Heading, Outline, Section, key_of};
-use super::template::{
-    EntrySchema, Pattern, SectionPlacement, Template, heading_gap,
-};
+use super::template::{EntrySchema, Pattern, SectionPlacement, Template, heading_gap};
 use super::validate::{
     Diagnostic, FlawKind, Severity, Validation, entries_of, entry_ids, first_field, marker_bytes,
     plain, validate,
@@ -43,7 +41,7 @@ pub struct PreparedEntry {
     /// The entry, with its heading at the level of entries.
     pub text: String,
     /// Key of the section that it goes to; `None` for the whole file.
-    under: Option<String>,
+    pub(super) under: Option<String>,
     /// What was added or changed in the caller's text.
     pub notes: Vec<String>,
 }
@@ -109,7 +107,10 @@ fn without_frame(prepared: &mut PreparedEntry, template: &Template, schema: &Ent
         let [first, _, ..] = outline.headings() else {
             return;
         };
-        let is_first = prepared.text.get(..first.range.start).is_some_and(|before| before.trim().is_empty());
+        let is_first = prepared
+            .text
+            .get(..first.range.start)
+            .is_some_and(|before| before.trim().is_empty());
         let is_title = first.key == key_of(&template.title);
         let is_section = schema.under.contains(&first.key);
         if !is_first || !(is_title || is_section) {
@@ -129,21 +130,40 @@ fn headed(prepared: &mut PreparedEntry, template: &Template, schema: &EntrySchem
     let outline = Outline::of(&prepared.text);
     let is_heading = outline.heading_at(0).is_some_and(|heading| {
         // A field's heading is not an entry's.
-        heading.level == schema.level || !schema.fields.iter().any(|field| field.goes_by(&heading.key))
+        heading.level == schema.level
+            || !schema
+                .fields
+                .iter()
+                .any(|field| field.goes_by(&heading.key))
     });
     if is_heading {
         return;
     }
-    let lines: Vec<&str> = prepared.text.lines().filter(|line| !line.trim().is_empty()).collect();
-    let is_item = |line: &&str| line.starts_with(['-', '*', '+']) && first_field(line, &schema.fields).is_none();
+    let lines: Vec<&str> = prepared
+        .text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let is_item = |line: &&str| {
+        line.starts_with(['-', '*', '+']) && first_field(line, &schema.fields).is_none()
+    };
     let entries = if lines.len() > 1 && lines.iter().all(is_item) {
-        lines.iter().map(|line| titled(line, "", schema)).collect::<Vec<_>>().join("\n\n")
+        lines
+            .iter()
+            .map(|line| titled(line, "", schema))
+            .collect::<Vec<_>>()
+            .join("\n\n")
     } else {
-        let (first, rest) = prepared.text.split_once('\n').unwrap_or((&prepared.text, ""));
+        let (first, rest) = prepared
+            .text
+            .split_once('\n')
+            .unwrap_or((&prepared.text, ""));
         titled(first, rest, schema)
     };
     if template.gap_in(&entries).is_none() {
-        prepared.notes.push("the first line became the heading of the entry".to_owned());
+        prepared
+            .notes
+            .push("the first line became the heading of the entry".to_owned());
     }
     prepared.text = entries;
 }
@@ -154,7 +174,9 @@ fn titled(first: &str, rest: &str, schema: &EntrySchema) -> String {
     let line = first.get(marker..).unwrap_or_default();
     let at = first_field(line, &schema.fields).unwrap_or(line.len());
     let (name, fields) = line.split_at_checked(at).unwrap_or((line, ""));
-    let separators = |c: char| c.is_whitespace() || matches!(c, '-' | '–' | '—' | ':' | ';' | ',' | '(' | '[' | '|');
+    let separators = |c: char| {
+        c.is_whitespace() || matches!(c, '-' | '–' | '—' | ':' | ';' | ',' | '(' | '[' | '|')
+    };
     let name = plain(name.trim_end_matches(separators));
     let (name, more) = match name.char_indices().nth(TITLE_CHARS_MAX) {
         // A paragraph is not a title.
@@ -171,8 +193,13 @@ fn titled(first: &str, rest: &str, schema: &EntrySchema) -> String {
         fields => format!("- {fields}"),
     };
     let parts = [more, &fields, rest.trim_matches(['\n', '\r'])];
-    let body: Vec<&str> = parts.into_iter().filter(|part| !part.trim().is_empty()).collect();
-    format!("{hashes} {title}\n\n{}", body.join("\n")).trim_end().to_owned()
+    let body: Vec<&str> = parts
+        .into_iter()
+        .filter(|part| !part.trim().is_empty())
+        .collect();
+    format!("{hashes} {title}\n\n{}", body.join("\n"))
+        .trim_end()
+        .to_owned()
 }
 
 /// Returns the first sentence, or else the words before this byte.
@@ -200,7 +227,10 @@ fn levelled(prepared: &mut PreparedEntry, schema: &EntrySchema) {
         let lines = outline.slice(&heading.range);
         let line = lines.lines().next().unwrap_or_default().trim();
         let title = line.trim_start_matches('#').trim();
-        text.push_str(&format!("{} {title}\n", "#".repeat(usize::try_from(level).unwrap_or(6))));
+        text.push_str(&format!(
+            "{} {title}\n",
+            "#".repeat(usize::try_from(level).unwrap_or(6))
+        ));
         done = heading.range.end;
     }
     text.push_str(outline.slice(&(done..outline.text().len())));
@@ -250,9 +280,14 @@ fn complete_headings(
             ids.number += 1;
         }
         text.push_str(outline.slice(&(done..heading.range.start)));
-        text.push_str(&format!("{} {form}\n", "#".repeat(usize::from(schema.level))));
+        text.push_str(&format!(
+            "{} {form}\n",
+            "#".repeat(usize::from(schema.level))
+        ));
         done = heading.range.end;
-        prepared.notes.push(format!("the heading was completed: `{form}`"));
+        prepared
+            .notes
+            .push(format!("the heading was completed: `{form}`"));
     }
     text.push_str(outline.slice(&(done..outline.text().len())));
     prepared.text = text.trim_end().to_owned();
@@ -260,7 +295,9 @@ fn complete_headings(
 
 /// Removes `Bug:` from the title of a bug.
 fn without_kind<'t>(title: &'t str, kind: &str) -> &'t str {
-    let rest = title.split_once(':').filter(|(name, _)| name.trim().eq_ignore_ascii_case(kind));
+    let rest = title
+        .split_once(':')
+        .filter(|(name, _)| name.trim().eq_ignore_ascii_case(kind));
     match rest {
         Some((_, rest)) if !rest.trim().is_empty() => rest.trim(),
         _ => title,
@@ -277,7 +314,10 @@ struct NextId {
 
 impl NextId {
     fn of(outline: &Outline<'_>, template: &Template, pattern: &Pattern) -> Self {
-        let sample = template.entries.as_ref().and_then(|one| one.sample.lines().next());
+        let sample = template
+            .entries
+            .as_ref()
+            .and_then(|one| one.sample.lines().next());
         let sample = sample.unwrap_or_default().trim_start_matches('#').trim();
         let entries = entries_of(outline, template);
         let titles = entries.iter().map(|entry| entry.heading.title.as_str());
@@ -292,7 +332,11 @@ impl NextId {
         let prefix = prefix.map_or_else(String::new, |(prefix, _)| prefix);
         let same = known.iter().filter(|(one, _)| *one == prefix);
         Self {
-            number: same.map(|(_, number)| *number).max().unwrap_or_default().saturating_add(1),
+            number: same
+                .map(|(_, number)| *number)
+                .max()
+                .unwrap_or_default()
+                .saturating_add(1),
             prefix,
             is_dated: sample.starts_with(|c: char| c.is_ascii_digit()),
         }
@@ -356,9 +400,9 @@ pub fn check(content: &str, entry: &PreparedEntry, template: &Template) -> Valid
     let range = start..start + entry.text.len();
     let own = |mut found: Diagnostic| {
         found.line = found.line.saturating_sub(before).max(1);
-        found.edit = found.edit.filter(|edit| {
-            range.start <= edit.range.start && edit.range.end <= range.end
-        });
+        found.edit = found
+            .edit
+            .filter(|edit| range.start <= edit.range.start && edit.range.end <= range.end);
         if let Some(edit) = &mut found.edit {
             edit.range = edit.range.start - start..edit.range.end - start;
         }
@@ -381,7 +425,9 @@ pub fn others(whole: Validation, content: &str, entry: &PreparedEntry) -> Vec<Di
     let first = lines(plain.get(..start).unwrap_or_default()).saturating_add(1);
     let last = first.saturating_add(lines(&entry.text));
     let errors = whole.errors.into_iter();
-    errors.filter(|found| !(first..=last).contains(&found.line)).collect()
+    errors
+        .filter(|found| !(first..=last).contains(&found.line))
+        .collect()
 }
 
 /// Reports entries whose ids the file already has.
@@ -398,7 +444,10 @@ fn taken_ids(
         let Some((_, first, _)) = known.iter().find(|(known, _, _)| *known == id) else {
             continue;
         };
-        let name = template.entries.as_ref().map_or("entry", |entries| &entries.name);
+        let name = template
+            .entries
+            .as_ref()
+            .map_or("entry", |entries| &entries.name);
         found.push(Diagnostic {
             kind: FlawKind::SchemaViolation,
             section: Some(key),
@@ -497,7 +546,11 @@ mod tests {
     fn appended(name: &str, content: &str, entry: &str) -> Result<String, AppendError> {
         let layers = Layers::built_in();
         let template = &layers.get(name).unwrap().template;
-        append(content, &prepare(content, entry, template, TODAY)?, template)
+        append(
+            content,
+            &prepare(content, entry, template, TODAY)?,
+            template,
+        )
     }
 
     const TODAY: &str = "2026-11-24";
@@ -585,6 +638,285 @@ mod tests {
                 "{content:?}"
             );
         }
+    }
+
+    /// Appends an entry to a file with one entry: the heading that it gets, and the errors of the entry.
+    fn added(name: &str, content: &str, entry: &str) -> (String, Vec<String>) {
+        let layers = Layers::built_in();
+        let template = &layers.get(name).unwrap().template;
+        let prepared = prepare(content, entry, template, TODAY).unwrap();
+        let again = prepare(content, &prepared.text, template, TODAY).unwrap();
+        assert_eq!(again.text, prepared.text, "it is in its form");
+        let errors = check(content, &prepared, template).errors.into_iter();
+        let errors = errors.filter(|one| one.severity == Severity::Error);
+        let heading = prepared.text.lines().next().unwrap().to_owned();
+        let whole = append(content, &prepared, template).unwrap();
+        assert!(whole.contains(&heading), "{whole}");
+        (heading, errors.map(|one| one.message).collect())
+    }
+
+    /// People and agents write entries in many ways; what is certain is put into the form of the template.
+    #[test]
+    fn entries_in_many_styles_are_appended() {
+        const BUGS: &str = "# Bugs\n\n## Open Issues\n\n### BUG-7: z (2025-01-01)\n\nz\n\n## Resolved Issues\n\nNone.\n";
+        const FEATURES: &str = "# Features\n\n## Search\n\n- **Status**: Active\n";
+        let cases = [
+            (
+                "bugs",
+                BUGS,
+                "Login fails on Safari",
+                "### BUG-8: Login fails on Safari (2026-11-24)",
+            ),
+            (
+                "bugs",
+                "",
+                "Login fails on Safari",
+                "### BUG-1: Login fails on Safari (2026-11-24)",
+            ),
+            (
+                "bugs",
+                "# Bugs\n\n## Open Issues\n\n### #41 z (2025-01-01)\n\nz\n",
+                "x breaks",
+                "### #42: x breaks (2026-11-24)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "- fixed a thing",
+                "### BUG-8: fixed a thing (2026-11-24)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "Bug: login fails",
+                "### BUG-8: Bug: login fails (2026-11-24)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "### Bug: login fails\n\nOn Safari.",
+                "### BUG-8: login fails (2026-11-24)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "### Login fails\n\nOn Safari.",
+                "### BUG-8: Login fails (2026-11-24)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "# BUG-9: Login fails",
+                "### BUG-9: Login fails (2026-11-24)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "## BUG-9: Login fails (2026-11-20)\n\n### Context\n\nSafari",
+                "### BUG-9: Login fails (2026-11-20)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "#### BUG-9: Login fails (2026-11-20)\n\nx",
+                "### BUG-9: Login fails (2026-11-20)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "# Bugs\n\n## Open Issues\n\n### BUG-9: a (2026-11-20)\n\nx",
+                "### BUG-9: a (2026-11-20)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "## Resolved Issues\n\n### BUG-9: a (2026-11-20)\n\nx",
+                "### BUG-9: a (2026-11-20)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "**Login fails**\n\nOn Safari, since Monday.",
+                "### BUG-8: Login fails (2026-11-24)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "Login fails - Context: Safari; Status: Identified",
+                "### BUG-8: Login fails (2026-11-24)",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "```markdown\n### BUG-9: a (2026-11-20)\n\nx\n```",
+                "### BUG-9: a (2026-11-20)",
+            ),
+            ("features", FEATURES, "Dark mode", "## Dark mode"),
+            ("features", "", "Dark mode", "## Dark mode"),
+            ("features", FEATURES, "## Dark mode", "## Dark mode"),
+            ("features", FEATURES, "* Dark mode", "## Dark mode"),
+            (
+                "features",
+                FEATURES,
+                "### Dark mode\n\n- **Status**: Planned",
+                "## Dark mode",
+            ),
+            (
+                "features",
+                FEATURES,
+                "# Dark mode\n\nStatus: Planned, Confidence: Low",
+                "## Dark mode",
+            ),
+            (
+                "features",
+                FEATURES,
+                "Dark mode\n=========\n\nStatus: Planned",
+                "## Dark mode",
+            ),
+            (
+                "features",
+                FEATURES,
+                "**Dark mode**: Status: Planned; Confidence: Low; Usage: the switch",
+                "## Dark mode",
+            ),
+            (
+                "features",
+                FEATURES,
+                "Dark mode (Status: Planned, Confidence: Low)",
+                "## Dark mode",
+            ),
+            (
+                "features",
+                FEATURES,
+                "- **Dark mode** - Status: In development | Confidence: High",
+                "## Dark mode",
+            ),
+            (
+                "features",
+                FEATURES,
+                "Dark mode\n- Status: Planned\n- Confidence: Low",
+                "## Dark mode",
+            ),
+            (
+                "session_summary",
+                "",
+                "## Leases are renewed\n\n### Fixed\n\n- x",
+                "## 2026-11-24: Leases are renewed",
+            ),
+            (
+                "session_summary",
+                "",
+                "### 2026-11-20\n\n#### Fixed\n\n- x",
+                "## 2026-11-20",
+            ),
+        ];
+        for (name, content, entry, wanted) in cases {
+            let (heading, errors) = added(name, content, entry);
+            assert_eq!((&*heading, errors), (wanted, vec![]), "{entry:?}");
+        }
+    }
+
+    /// What is wrong in an entry, or unknown, is an error of the entry, at its line.
+    #[test]
+    fn entries_that_do_not_fit_are_refused() {
+        const BUGS: &str = "# Bugs\n\n## Open Issues\n\n### BUG-7: z (2025-01-01)\n\nz\n";
+        let cases = [
+            (
+                "features",
+                "",
+                "## A\n\n- **Status**: Done",
+                "The feature `A`: `Status` is \"Done\"; it must be one of Active, In development, Planned, Deprecated",
+            ),
+            (
+                "features",
+                "# F\n\n## A\n\nx\n",
+                "## a",
+                "There is a feature a already, on line 3 of the file",
+            ),
+            (
+                "features",
+                "",
+                "## A\n\n- **Usage**: TODO",
+                "Placeholder text: TODO",
+            ),
+            (
+                "features",
+                "",
+                "Status: Planned\nUsage: a switch",
+                "Placeholder text: <name of the feature>",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "BUG-7: Login fails",
+                "There is a bug bug-7 already, on line 5 of the file",
+            ),
+            (
+                "bugs",
+                BUGS,
+                "<fill in>",
+                "Placeholder text: BUG-8: <fill in> (2026-11-24)",
+            ),
+            (
+                "session_summary",
+                "",
+                "## 2026-11-20\n\nWe did a lot.",
+                "The session `2026-11-20` has none of Added, Changed, Deprecated, Removed, Fixed, Security",
+            ),
+        ];
+        for (name, content, entry, wanted) in cases {
+            let (_, errors) = added(name, content, entry);
+            assert!(
+                errors.iter().any(|error| error == wanted),
+                "{entry:?}: {errors:?}"
+            );
+        }
+    }
+
+    /// What is broken elsewhere in a file is not the entry's, wherever the entry goes.
+    #[test]
+    fn errors_of_the_file_are_not_those_of_an_entry() {
+        let layers = Layers::built_in();
+        let entry = "## Mine\n\n- **Status**: Active";
+        for broken in [
+            "# Features\n\n## Broken\n\n- **Status**: Done\n",
+            "# Features\n\n## Broken\n\n- **Usage**: TODO\n\n## Broken\n\nx\n",
+            "no heading at all\n",
+        ] {
+            let template = &layers.get("features").unwrap().template;
+            let prepared = prepare(broken, entry, template, TODAY).unwrap();
+            assert!(check(broken, &prepared, template).valid);
+            let whole = append(broken, &prepared, template).unwrap();
+            let others = others(validate(&whole, template), &whole, &prepared);
+            let before = validate(broken, template);
+            if broken.contains("Broken") {
+                let lines =
+                    |found: &[Diagnostic]| found.iter().map(|one| one.line).collect::<Vec<_>>();
+                assert_eq!(lines(&others), lines(&before.errors), "{whole}");
+            }
+        }
+        let template = &layers.get("bugs").unwrap().template;
+        let broken = "# Bugs\n\n## Open Issues\n\n### BUG-1: a (2025-01-01)\n\nStatus: done\n";
+        let prepared = prepare(broken, "Login fails", template, TODAY).unwrap();
+        let whole = append(broken, &prepared, template).unwrap();
+        let others = others(validate(&whole, template), &whole, &prepared);
+        assert!(
+            others
+                .iter()
+                .any(|one| one.message.contains("`Solution Status` is \"done\""))
+        );
+        assert!(
+            others
+                .iter()
+                .any(|one| one.kind == FlawKind::MissingSection)
+        );
+        assert!(
+            others
+                .iter()
+                .all(|one| !one.message.contains("Login fails")),
+            "{others:#?}"
+        );
+        assert_eq!(prepared.text, "### BUG-2: Login fails (2026-11-24)");
     }
 
     #[test]

@@ -198,7 +198,12 @@ pub struct MergedVersion {
 }
 
 impl MergedVersion {
-    fn event(&mut self, subject: &ProjectSubject, file_type: &str, version: u64) -> Result<NewEvent, Refusal> {
+    fn event(
+        &mut self,
+        subject: &ProjectSubject,
+        file_type: &str,
+        version: u64,
+    ) -> Result<NewEvent, Refusal> {
         let written = VersionMeta {
             file_type: file_type.to_owned(),
             version,

@@ -18,7 +18,10 @@ pub fn split(
     if validation.errors.is_empty() || before.trim().is_empty() {
         return (validation, Vec::new());
     }
-    let (new, old) = (parts(content, Some(template)), parts(before, Some(template)));
+    let (new, old) = (
+        parts(content, Some(template)),
+        parts(before, Some(template)),
+    );
     let mut same: HashMap<&str, Vec<&Part<'_>>> = HashMap::new();
     for part in &old {
         same.entry(&part.key).or_default().push(part);
@@ -58,7 +61,8 @@ fn key_of(part: Option<&Part<'_>>) -> String {
 fn numberless(message: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in message.split(' ') {
-        let is_number = words.last() == Some(&"line") && word.starts_with(|c: char| c.is_ascii_digit());
+        let is_number =
+            words.last() == Some(&"line") && word.starts_with(|c: char| c.is_ascii_digit());
         words.push(if is_number { "#" } else { word });
     }
     words.join(" ")
@@ -69,7 +73,9 @@ pub fn describe(mut found: Vec<Diagnostic>) -> Vec<String> {
     found.sort_by_key(|one| (one.severity, one.line));
     let mut lines: Vec<(Option<String>, Severity, String, usize)> = Vec::new();
     for one in found {
-        let known = lines.iter_mut().find(|(section, severity, ..)| *section == one.section && *severity == one.severity);
+        let known = lines
+            .iter_mut()
+            .find(|(section, severity, ..)| *section == one.section && *severity == one.severity);
         match known {
             Some((.., more)) => *more += 1,
             None => {

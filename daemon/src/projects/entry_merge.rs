@@ -73,7 +73,10 @@ pub fn base_of(edited: &str, candidates: &[Candidate], template: Option<&Templat
 fn has_most(entries: &[Part<'_>], content: &str, template: Option<&Template>) -> bool {
     let all = parts(content, template);
     let pairs = pairs(&all, entries);
-    let own = all.iter().zip(pairs).filter(|(part, _)| part.is_entry || !part.key.starts_with('1'));
+    let own = all
+        .iter()
+        .zip(pairs)
+        .filter(|(part, _)| part.is_entry || !part.key.starts_with('1'));
     let (mut count, mut there) = (0, 0);
     for (_, pair) in own.filter(|(part, _)| !part.key.is_empty()) {
         count += 1;
@@ -97,7 +100,9 @@ fn distance(
     newest: &HashMap<&str, usize>,
 ) -> usize {
     let of = |counts: &HashMap<&str, usize>, line: &str| counts.get(line).copied().unwrap_or(0);
-    let removed = candidate.iter().map(|(line, count)| count.saturating_sub(of(edited, line)));
+    let removed = candidate
+        .iter()
+        .map(|(line, count)| count.saturating_sub(of(edited, line)));
     let added = edited.iter().map(|(line, count)| {
         let there = of(candidate, line);
         let added = count.saturating_sub(there);
@@ -205,7 +210,12 @@ impl MergeSides<'_> {
     /// Takes the parts of the edit in their order, merged with the newest version.
     fn take_ours(&mut self) {
         for (at, ours) in self.ours.iter().enumerate() {
-            let base = self.ours_base.get(at).copied().flatten().and_then(|at| self.base.get(at));
+            let base = self
+                .ours_base
+                .get(at)
+                .copied()
+                .flatten()
+                .and_then(|at| self.base.get(at));
             let place = self.both.get(at).copied().flatten();
             let theirs = place.and_then(|at| self.theirs.get(at));
             let text = match (base, theirs) {
@@ -250,7 +260,12 @@ impl MergeSides<'_> {
             if taken.contains(&at) {
                 continue;
             }
-            let base = self.theirs_base.get(at).copied().flatten().and_then(|at| self.base.get(at));
+            let base = self
+                .theirs_base
+                .get(at)
+                .copied()
+                .flatten()
+                .and_then(|at| self.base.get(at));
             match base {
                 // The edit removed it.
                 Some(base) if base.is_like(theirs) => continue,
@@ -259,7 +274,8 @@ impl MergeSides<'_> {
             }
             self.result.kept.push(theirs.title.clone());
             let earlier = self.found.iter().enumerate();
-            let earlier = earlier.filter_map(|(place, part)| Some((part.theirs.filter(|one| *one < at)?, place)));
+            let earlier = earlier
+                .filter_map(|(place, part)| Some((part.theirs.filter(|one| *one < at)?, place)));
             let before = earlier.max().map(|(_, place)| place);
             // The text before the first heading stays first.
             let is_first = at == 0 && theirs.key.is_empty();
@@ -324,7 +340,13 @@ mod tests {
 
     fn merged(base: &str, edited: &str, newest: &str) -> EntryMerge {
         let template = template("features");
-        merge_entries(base, edited, newest, Some(&template), Duration::from_secs(2))
+        merge_entries(
+            base,
+            edited,
+            newest,
+            Some(&template),
+            Duration::from_secs(2),
+        )
     }
 
     const A: &str = "## A\n\n- **Status**: Active\n- **Usage**: a\n";
@@ -342,9 +364,17 @@ mod tests {
         let other = A.replace("Active", "Deprecated");
         let cases = [
             // The edit changed one entry, an agent appended another.
-            (file(&[&changed, B]), file(&[A, B, N]), file(&[&changed, B, N])),
+            (
+                file(&[&changed, B]),
+                file(&[A, B, N]),
+                file(&[&changed, B, N]),
+            ),
             // Both appended.
-            (file(&[A, B, &N.replace('N', "H")]), file(&[A, B, N]), file(&[A, B, N, &N.replace('N', "H")])),
+            (
+                file(&[A, B, &N.replace('N', "H")]),
+                file(&[A, B, N]),
+                file(&[A, B, N, &N.replace('N', "H")]),
+            ),
             // The edit removed an entry that nobody changed.
             (file(&[A]), file(&[A, B, N]), file(&[A, N])),
             // An agent removed one.
@@ -363,7 +393,10 @@ mod tests {
         let both = changed.replace("Active", "Deprecated");
         let merge = merged(&file(&[A, B]), &file(&[&changed, B]), &file(&[&other, B]));
         // The changed lines touch, so that is a conflict; the entry has the lines of the edit.
-        assert_eq!((merge.text, merge.conflicts.len()), (file(&[&changed, B]), 1));
+        assert_eq!(
+            (merge.text, merge.conflicts.len()),
+            (file(&[&changed, B]), 1)
+        );
         assert_ne!(both, changed);
     }
 
@@ -372,16 +405,26 @@ mod tests {
         let base = file(&[A, B]);
         let changed = B.replace("Planned", "Active");
         let merge = merged(&base, &file(&[A]), &file(&[A, &changed]));
-        assert_eq!((merge.text, merge.conflicts), (file(&[A, &changed]), vec!["B".to_owned()]));
+        assert_eq!(
+            (merge.text, merge.conflicts),
+            (file(&[A, &changed]), vec!["B".to_owned()])
+        );
         let merge = merged(&base, &file(&[A, &changed]), &file(&[A]));
-        assert_eq!((merge.text, merge.conflicts), (file(&[A, &changed]), vec!["B".to_owned()]));
+        assert_eq!(
+            (merge.text, merge.conflicts),
+            (file(&[A, &changed]), vec!["B".to_owned()])
+        );
     }
 
     #[test]
     fn different_entries_with_one_name_are_both_there() {
         let (mine, yours) = (N.replace(": n", ": mine"), N.replace(": n", ": yours"));
         let merge = merged(&file(&[A]), &file(&[A, &mine]), &file(&[A, &yours]));
-        assert!(merge.text.contains("mine") && merge.text.contains("yours"), "{}", merge.text);
+        assert!(
+            merge.text.contains("mine") && merge.text.contains("yours"),
+            "{}",
+            merge.text
+        );
         assert_eq!(merge.conflicts, ["N"]);
     }
 
@@ -403,21 +446,42 @@ mod tests {
         // The buffer is older than the entry.
         assert_eq!(base(&file(&[&changed]), &[(&two, false), (&one, false)]), 1);
         // It has the entry.
-        assert_eq!(base(&file(&[&changed, N]), &[(&two, false), (&one, false)]), 0);
+        assert_eq!(
+            base(&file(&[&changed, N]), &[(&two, false), (&one, false)]),
+            0
+        );
         // The entry was removed, and nothing else changed.
         assert_eq!(base(&one, &[(&two, false), (&one, false)]), 0);
         // An entry in the middle was removed: the last one shows that the buffer is new.
         let three = file(&[A, B, N]);
         let two = file(&[A, B]);
-        assert_eq!(base(&file(&[&changed, N]), &[(&three, false), (&two, false), (&one, false)]), 0);
+        assert_eq!(
+            base(
+                &file(&[&changed, N]),
+                &[(&three, false), (&two, false), (&one, false)]
+            ),
+            0
+        );
         // The same buffer is saved twice; an agent appended between.
         let hand = file(&[&changed]);
         let then = file(&[&changed, N]);
-        assert_eq!(base(&hand, &[(&then, false), (&hand, true), (&one, false)]), 1);
+        assert_eq!(
+            base(&hand, &[(&then, false), (&hand, true), (&one, false)]),
+            1
+        );
         // Only people wrote: what they removed is removed.
-        assert_eq!(base("just a line\n", &[(&one, true), ("just another line\n", true)]), 0);
+        assert_eq!(
+            base(
+                "just a line\n",
+                &[(&one, true), ("just another line\n", true)]
+            ),
+            0
+        );
         // Everything was rewritten.
-        assert_eq!(base("# Other\n\n## X\n\nx\n", &[(&two, false), (&one, false)]), 0);
+        assert_eq!(
+            base("# Other\n\n## X\n\nx\n", &[(&two, false), (&one, false)]),
+            0
+        );
         assert_eq!(base("", &[(&two, false), ("", false)]), 0);
     }
 
@@ -445,7 +509,11 @@ mod tests {
 
     fn titles(text: &str, template: &Template) -> Vec<String> {
         let parts = parts(text, Some(template));
-        parts.iter().filter(|part| part.is_entry).map(|part| part.title.clone()).collect()
+        parts
+            .iter()
+            .filter(|part| part.is_entry)
+            .map(|part| part.title.clone())
+            .collect()
     }
 
     proptest! {

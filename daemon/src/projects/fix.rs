@@ -80,7 +80,9 @@ impl Edit {
 
 /// Returns a text, or of a long one the part around a line.
 pub(super) fn excerpt(text: &str, line: u32) -> String {
-    let before = text.split_inclusive('\n').take(line.saturating_sub(1) as usize);
+    let before = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1) as usize);
     let at = before.map(str::len).sum();
     part(text, at..at)
 }

@@ -56,7 +56,9 @@ pub fn parts<'t>(text: &'t str, template: Option<&Template>) -> Vec<Part<'t>> {
     };
     let begins: Vec<&Heading> = outline.headings().iter().filter(is_part).collect();
     let mut found = Vec::with_capacity(begins.len() + 1);
-    let first = begins.first().map_or(text.len(), |heading| heading.range.start);
+    let first = begins
+        .first()
+        .map_or(text.len(), |heading| heading.range.start);
     if first > 0 {
         found.push(Part {
             key: String::new(),
@@ -67,11 +69,15 @@ pub fn parts<'t>(text: &'t str, template: Option<&Template>) -> Vec<Part<'t>> {
         });
     }
     for (at, heading) in begins.iter().enumerate() {
-        let end = begins.get(at + 1).map_or(text.len(), |next| next.range.start);
+        let end = begins
+            .get(at + 1)
+            .map_or(text.len(), |next| next.range.start);
         let start = heading.range.start;
         let entry = entries.get(&start);
         found.push(Part {
-            key: entry.cloned().unwrap_or_else(|| format!("{} {}", heading.level, heading.key)),
+            key: entry
+                .cloned()
+                .unwrap_or_else(|| format!("{} {}", heading.level, heading.key)),
             title: heading.title.clone(),
             text: text.get(start..end).unwrap_or_default(),
             start,
@@ -110,6 +116,9 @@ pub fn pairs(of: &[Part<'_>], with: &[Part<'_>]) -> Vec<Option<usize>> {
 pub fn missing_entries(before: &str, after: &str, template: Option<&Template>) -> Vec<String> {
     let (before, after) = (parts(before, template), parts(after, template));
     let pairs = pairs(&before, &after);
-    let missing = before.iter().zip(pairs).filter(|(part, pair)| part.is_entry && pair.is_none());
+    let missing = before
+        .iter()
+        .zip(pairs)
+        .filter(|(part, pair)| part.is_entry && pair.is_none());
     missing.map(|(part, _)| part.title.clone()).collect()
 }

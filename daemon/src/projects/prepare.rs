@@ -67,11 +67,7 @@ impl PreparedContent {
     ///
     /// # Errors
     /// A long content cannot be stored as a blob.
-    pub fn written(
-        cx: &Context,
-        content: String,
-        reason: Option<String>,
-    ) -> Result<Self, Refusal> {
+    pub fn written(cx: &Context, content: String, reason: Option<String>) -> Result<Self, Refusal> {
         Self::of(cx, content, |content| {
             codec::encode(&ContextWritten {
                 content: Some(content),

@@ -152,10 +152,16 @@ fn earlier(reply: &Value) -> String {
     }
     let mut text = match at(issues, "since_version") {
         Value::Null => "The file had this before:\n".to_owned(),
-        _ => fill("The file had this before, since version {since_version} by {by:40=-}:\n", issues),
+        _ => fill(
+            "The file had this before, since version {since_version} by {by:40=-}:\n",
+            issues,
+        ),
     };
     for problem in list(issues, "problems") {
-        text += &format!("  {}\n", sanitize_lines(problem.as_str().unwrap_or_default()));
+        text += &format!(
+            "  {}\n",
+            sanitize_lines(problem.as_str().unwrap_or_default())
+        );
     }
     match at(issues, "more") {
         Value::Null => text,

@@ -162,7 +162,13 @@ impl<'s> EditedFile<'s> {
             Some(newest) => {
                 let theirs = self.content(newest)?;
                 let template = self.template.as_deref();
-                Some(merge_entries(&base_content, &content, &theirs, template, MERGED_MAX))
+                Some(merge_entries(
+                    &base_content,
+                    &content,
+                    &theirs,
+                    template,
+                    MERGED_MAX,
+                ))
             }
             None => None,
         };
@@ -245,7 +251,11 @@ impl<'s> EditedFile<'s> {
 
 /// The reason of a merge that kept entries which the edit did not have.
 fn kept_reason(base: u64, kept: &[String]) -> String {
-    let names: Vec<String> = kept.iter().take(NAMED_MAX).map(|title| format!("`{title}`")).collect();
+    let names: Vec<String> = kept
+        .iter()
+        .take(NAMED_MAX)
+        .map(|title| format!("`{title}`"))
+        .collect();
     let more = match kept.len() - names.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -317,10 +327,7 @@ fn subject(cx: &Context, name: &Name) -> ProjectSubject {
 }
 
 /// Sends a command; returns whether it was recorded, which fails if a concurrent version was recorded first.
-async fn send(
-    cx: &Arc<Context>,
-    command: WriteContext,
-) -> Result<bool, Refusal> {
+async fn send(cx: &Arc<Context>, command: WriteContext) -> Result<bool, Refusal> {
     let report = command.report.clone();
     let actor = Actor {
         agent: AGENT.to_owned(),

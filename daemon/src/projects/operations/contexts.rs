@@ -15,8 +15,8 @@ use super::{
 };
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking};
 use crate::events::projects::ProjectEvent;
+use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking};
 use crate::projects::append;
 use crate::projects::feature::ProjectState;
 use crate::projects::outline::Outline;
@@ -198,7 +198,9 @@ impl<'r> ProjectFiles<'r> {
         };
         // Its heading was completed when it was sent, so the date does not matter.
         let entry = append::prepare(&there, entry, template, "");
-        Ok(entry.ok().map(|entry| append::check(&there, &entry, template)))
+        Ok(entry
+            .ok()
+            .map(|entry| append::check(&there, &entry, template)))
     }
 
     /// Adds the content, or the requested part of it, with its validation and sections to the reply.
@@ -247,7 +249,9 @@ impl<'r> ProjectFiles<'r> {
         let newest = view::file(self.state, project, file_type)?;
         if newest.is_some_and(|row| reply.version == row.written.version) {
             let conflict = open_conflict(self.state, project, file_type)?;
-            reply.warnings.extend(conflict.as_ref().map(conflict_warning));
+            reply
+                .warnings
+                .extend(conflict.as_ref().map(conflict_warning));
         }
         reply
             .warnings

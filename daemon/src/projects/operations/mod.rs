@@ -333,7 +333,8 @@ pub(super) fn open_conflict(
     view::versions(rows, project, file_type, u64::MAX, &mut |row| {
         looked_at += 1;
         let is_newest = looked_at == 1;
-        let has_some = !row.written.conflicts.is_empty() || (is_newest && row.written.beside.is_some());
+        let has_some =
+            !row.written.conflicts.is_empty() || (is_newest && row.written.beside.is_some());
         let is_over = !matches!(row.written.change, Change::Appended | Change::Merged);
         if has_some {
             found = Some(row);

@@ -18,8 +18,8 @@ use crate::operation::blocking;
 use crate::projects::feature::ProjectState;
 use crate::projects::guide::{Submission, guide, next_steps};
 use crate::projects::validate::{Diagnostic, Validation, validate};
-use crate::projects::{append, earlier};
 use crate::projects::view::{self, FileRow};
+use crate::projects::{append, earlier};
 use crate::state::State;
 
 impl PendingUpdate {
@@ -188,14 +188,14 @@ impl PendingUpdate {
         reply.validation_result = Some(reported);
         let layers_of = self.found.clone();
         let (cx, file_type) = (Arc::clone(&self.cx), self.file_type.clone());
-        let guidance = blocking(move || {
-            let layers = ProjectState::of(&cx)?.templates(layers_of.place.as_ref());
-            let template = layers.get(&file_type);
-            Ok(template.and_then(|found| {
-                guide(&validation, &found.template, &content, submission)
-            }))
-        })
-        .await?;
+        let guidance =
+            blocking(move || {
+                let layers = ProjectState::of(&cx)?.templates(layers_of.place.as_ref());
+                let template = layers.get(&file_type);
+                Ok(template
+                    .and_then(|found| guide(&validation, &found.template, &content, submission)))
+            })
+            .await?;
         match guidance {
             Some(guidance) if !is_over => {
                 reply.next_steps = Some(next_steps(&guidance, submission));
@@ -302,7 +302,10 @@ impl PendingUpdate {
         if removed.is_empty() || self.expected.is_some() || written.change != Change::Updated {
             return None;
         }
-        let names = removed.iter().take(EARLIER_MAX).map(|title| format!("`{title}`"));
+        let names = removed
+            .iter()
+            .take(EARLIER_MAX)
+            .map(|title| format!("`{title}`"));
         let names: Vec<String> = names.collect();
         let more = match removed.len() - names.len() {
             0 => String::new(),

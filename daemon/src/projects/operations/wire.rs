@@ -25,14 +25,19 @@ pub fn fit(reply: &mut UpdateContextReply) {
     }
     while bytes(reply) > REPLY_BYTES_MAX {
         let errors = match reply.validation_errors.len() {
-            0 => reply.validation_result.as_mut().map(|result| &mut result.errors),
+            0 => reply
+                .validation_result
+                .as_mut()
+                .map(|result| &mut result.errors),
             _ => Some(&mut reply.validation_errors),
         };
         let Some(errors) = errors.filter(|errors| errors.len() > 1) else {
             return;
         };
         // Warnings first, then the last ones of the text.
-        let warning = errors.iter().rposition(|one| matches!(one.severity, WireSeverity::Warning));
+        let warning = errors
+            .iter()
+            .rposition(|one| matches!(one.severity, WireSeverity::Warning));
         errors.remove(warning.unwrap_or(errors.len() - 1));
         if let Some(result) = &mut reply.validation_result {
             *result.more.get_or_insert(0) += 1;
@@ -46,7 +51,10 @@ fn bytes(reply: &UpdateContextReply) -> usize {
 
 /// Makes a reply shorter, by a further step for each number.
 fn reduce(reply: &mut UpdateContextReply, step: u32) {
-    let results = reply.validation_result.iter_mut().flat_map(|result| &mut result.errors);
+    let results = reply
+        .validation_result
+        .iter_mut()
+        .flat_map(|result| &mut result.errors);
     let errors = reply.validation_errors.iter_mut().chain(results);
     match step {
         0 => {
@@ -58,7 +66,11 @@ fn reduce(reply: &mut UpdateContextReply, step: u32) {
             for warning in &mut reply.warnings {
                 shorten(warning, SENTENCE_BYTES_MAX);
             }
-            for problem in reply.earlier_issues.iter_mut().flat_map(|one| &mut one.problems) {
+            for problem in reply
+                .earlier_issues
+                .iter_mut()
+                .flat_map(|one| &mut one.problems)
+            {
                 shorten(problem, SENTENCE_BYTES_MAX);
             }
         }

@@ -1,9 +1,9 @@
 //! Checks the position and the structure of a file's entries.
 
-use super::{FlawKind, Severity};
 use super::diagnostics::{Diagnostics, PendingDiagnostic};
 use super::fields::{self, FieldFinding, FieldOwner};
 use super::lines::quoted;
+use super::{FlawKind, Severity};
 use crate::projects::fix::Edit;
 use crate::projects::outline::{Heading, Outline, SECTION_LEVEL_MAX, Section, key_of};
 use crate::projects::template::{EntrySchema, Field, Pattern, Template, skeleton};
@@ -285,7 +285,11 @@ fn entry(
             text: format!("\n{fields}\n\n"),
         };
         // A heading says enough if no field has to be there.
-        let mut required = schema.fields.iter().filter(|field| field.required).peekable();
+        let mut required = schema
+            .fields
+            .iter()
+            .filter(|field| field.required)
+            .peekable();
         let is_enough = schema.at_least_one_of.is_empty()
             && required.peek().is_some()
             && required.all(|field| field.missing == Severity::Warning);
@@ -339,7 +343,11 @@ fn other_heading(schema: &EntrySchema, heading: &Heading, says: &str) -> Pending
         .example(example)
         .edit(Edit {
             range: range.clone(),
-            text: format!("{} {title} {}\n", "#".repeat(usize::from(schema.level)), skeleton::heading(schema)),
+            text: format!(
+                "{} {title} {}\n",
+                "#".repeat(usize::from(schema.level)),
+                skeleton::heading(schema)
+            ),
         })
 }
 

@@ -208,9 +208,7 @@ pub(super) fn check(
     diagnostics: &mut Diagnostics<'_>,
 ) -> Vec<FieldFinding> {
     let fields = Fields::of(outline, &owner.range, owner.level, all);
-    let rendered = |field: &Field| {
-        field_line(template, owner.is_entry, field, field.render()).0
-    };
+    let rendered = |field: &Field| field_line(template, owner.is_entry, field, field.render()).0;
     let mut said = Vec::with_capacity(all.len());
     for (number, field) in all.iter().enumerate() {
         let Some(range) = fields.value(number) else {

@@ -41,7 +41,10 @@ pub(super) fn check(
         let count = counted(owners.len(), "item");
         let message = format!("Section {name} has {count}; it needs at least {least}");
         let kind = FlawKind::ContentQuality;
-        diagnostics.add(PendingDiagnostic::section(kind, key, section.line, message).lacks(skeleton::item(schema)));
+        diagnostics.add(
+            PendingDiagnostic::section(kind, key, section.line, message)
+                .lacks(skeleton::item(schema)),
+        );
     }
     if !schema.fields.is_empty() {
         for owner in &owners {
@@ -123,7 +126,9 @@ pub(super) fn item_name<'t>(line: &'t str, fields: &[Field]) -> &'t str {
         plain(text.get(..end.unwrap_or(text.len())).unwrap_or_default()).trim_end_matches(':')
     };
     for mark in ["**", "__"] {
-        let inner = first.strip_prefix(mark).and_then(|bold| bold.split_once(mark));
+        let inner = first
+            .strip_prefix(mark)
+            .and_then(|bold| bold.split_once(mark));
         if let Some((name, _)) = inner
             && !is_label(name, fields)
         {

@@ -126,8 +126,7 @@ fn section(
         && template.gap_in(body).is_none()
     {
         let message = format!("Section {name} does not have {says}");
-        let found =
-            PendingDiagnostic::section(FlawKind::FormatError, key, section.line, message);
+        let found = PendingDiagnostic::section(FlawKind::FormatError, key, section.line, message);
         let text = match schema.format {
             Format::MarkdownList => format!("- {}", gap(says)),
             Format::MarkdownTable | Format::Freeform | Format::Structured => gap(says),
