@@ -18,6 +18,9 @@ pub struct ProjectInitialised {
     pub name: String,
     /// Directory; for a repository, the main worktree's directory.
     pub path: String,
+    /// Signs that identify its git repository wherever it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub git: Vec<String>,
 }
 
 /// A worktree of a project was used.

@@ -33,6 +33,8 @@ pub struct KnownDirectory {
     pub initialised: ProjectInitialised,
     /// The caller's current worktree.
     pub worktree: WorktreeSeen,
+    /// Whether the project was at another directory before.
+    pub is_moved: bool,
 }
 
 impl ProjectSubject {
@@ -47,12 +49,19 @@ impl ProjectSubject {
             };
         };
         let mut events = Vec::new();
-        let is_same = row.as_ref().is_some_and(|row| {
-            let made = &known.initialised;
-            !again || (row.name == made.name && row.path == made.path)
+        let mut made = known.initialised.clone();
+        if let Some(row) = row.as_ref().filter(|_| !again) {
+            made.name.clone_from(&row.name);
+            if !known.is_moved {
+                made.path.clone_from(&row.path);
+            }
+        }
+        let is_same = row.is_some_and(|row| {
+            let has_signs = made.git.iter().all(|sign| row.git.contains(sign));
+            row.name == made.name && row.path == made.path && has_signs
         });
         if !is_same {
-            let made = ProjectEvent::Initialised(known.initialised.clone());
+            let made = ProjectEvent::Initialised(made);
             events.push(self.event(made, empty_body(self.salts[0])));
         }
         let worktree = view::worktree(rows, &self.project, &known.worktree.path)?;

@@ -264,9 +264,10 @@ mod tests {
                 .template_to_follow
                 .starts_with("## Data Flow\n\n<how data comes in")
         );
+        // Of a long text, the part around the section; it is a gap.
         let (before, behind) = guidance.example_fix.split_once("\n## Data Flow\n").unwrap();
-        assert!(before.contains("## Stream of Things"));
-        assert!(behind.contains("\n## Key Decisions\n") && !before.contains("## Key Decisions"));
+        assert!(before.starts_with("…\n") && !before.contains("## Key Decisions"));
+        assert!(behind.starts_with("\n<how data comes in") && behind.contains("\n## Key Decisions\n"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod feature;
 pub mod files;
 mod fix;
 mod guide;
+mod known_versions;
 mod location;
 mod marker;
 pub mod operations;

@@ -13,6 +13,7 @@ use super::{Events, talk};
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let mut events = Events::new(12, None, "shop-12345678");
     let made = ProjectInitialised {
+        git: Vec::new(),
         name: "My Shop ä".to_owned(),
         path: "/srv/My Shop ä".to_owned(),
     };

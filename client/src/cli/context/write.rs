@@ -127,8 +127,8 @@ fn unfit(reply: &Value) -> String {
         for step in list(guidance, "step_by_step_fix") {
             text += &format!("  {}\n", sanitize_lines(step.as_str().unwrap_or_default()));
         }
-        text += "It would look like this:\n";
-        text += &indented(&sanitize_lines(raw(guidance, "template_to_follow").trim()));
+        text += "Corrected, with a gap `<...>` for each thing that only you know:\n";
+        text += &indented(&sanitize_lines(raw(guidance, "example_fix").trim()));
         text += "All that does not fit:\n";
     }
     text += &violations(&json!({

@@ -149,7 +149,9 @@ impl Project {
 
     fn subject(&self, name: u8) -> ProjectSubject {
         let known = self.worktree.map(|worktree| KnownDirectory {
+            is_moved: false,
             initialised: ProjectInitialised {
+                git: Vec::new(),
                 name: format!("name-{name}"),
                 path: format!("/p-{}", self.project),
             },

@@ -101,7 +101,9 @@ impl<'r> ProjectFiles<'r> {
             reply.validation = validation.as_ref().map(wire::validation);
         }
         match (content, template) {
-            (Some(content), template) => self.describe(&args, content, template, &mut reply)?,
+            (Some(content), template) => {
+                self.describe(caller, &args, content, template, &mut reply)?;
+            }
             (None, Some(template)) => reply.template = Some(to_write(template)),
             (None, None) => {}
         }
@@ -206,6 +208,7 @@ impl<'r> ProjectFiles<'r> {
     /// Adds the content, or the requested part of it, with its validation and sections to the reply.
     fn describe(
         &self,
+        caller: &Caller,
         args: &GetContextArgs,
         content: String,
         template: Option<&Template>,
@@ -239,6 +242,13 @@ impl<'r> ProjectFiles<'r> {
             shown.truncate(kept);
         }
         reply.content = Some(shown);
+        let is_whole = args.section.is_none() && reply.truncated != Some(true);
+        if is_whole && args.draft != Some(true) {
+            let room = ProjectState::of(self.cx)?;
+            let (project, file_type) = (&self.found.project, &args.file_type);
+            room.known_versions
+                .note(caller, project, file_type, reply.version);
+        }
         Ok(())
     }
 
@@ -349,14 +359,20 @@ impl ProjectFiles<'_> {
             rows.insert(file_type, Some(row));
         }
         let mut contexts = Vec::new();
+        let mut warnings = self.found.warnings();
         for (file_type, row) in rows {
+            if row.is_some() {
+                let conflict = open_conflict(self.state, project, &file_type)?;
+                let reported = conflict.as_ref().map(conflict_warning);
+                warnings.extend(reported.map(|conflict| format!("{file_type}: {conflict}")));
+            }
             contexts.push(self.file(file_type, row)?);
         }
         Ok(ListContextsReply {
             contexts,
             position: self.state.position(),
             durable: self.cx.engine.is_durable(),
-            warnings: self.found.warnings(),
+            warnings,
             project: self.found.project,
         })
     }

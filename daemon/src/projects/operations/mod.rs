@@ -96,20 +96,21 @@ impl ResolvedProject {
             None => Ok(None),
         };
         if id == CURRENT {
-            return here()?.map(Self::at).ok_or_else(|| {
+            let place = here()?.ok_or_else(|| {
                 not_found(
                     rows,
                     "",
                     "`current` is the project of the caller's working directory, and this caller has \
                      none",
                 )
-            });
+            })?;
+            return Self::identified(rows, place);
         }
         if Path::new(id).is_absolute() {
-            return room
-                .place_in(rows, &room.directory(id)?)?
-                .map(Self::at)
-                .ok_or_else(|| not_found(rows, id, &format!("there is no directory {id:?}")));
+            let place = room.place_in(rows, &room.directory(id)?)?;
+            let place = place
+                .ok_or_else(|| not_found(rows, id, &format!("there is no directory {id:?}")))?;
+            return Self::identified(rows, place);
         }
         if !is_id(id) {
             return Err(not_an_id(id));
@@ -124,13 +125,21 @@ impl ResolvedProject {
             return Err(not_found(rows, id, &format!("there is no project `{id}`")));
         };
         let place = room
-            .place_of(Path::new(&row.path))
+            .place_in(rows, Path::new(&row.path))?
             .filter(|place| place.project == id);
         Ok(Self {
             project: id.to_owned(),
             place,
             is_at: false,
         })
+    }
+
+    /// Refuses a folder that holds everything, such as `/` or a home folder.
+    fn identified(rows: &dyn Rows, place: ProjectLocation) -> Result<Self, Refusal> {
+        match place.is_identified() {
+            true => Ok(Self::at(place)),
+            false => Err(not_found(rows, "", &unidentified(&place))),
+        }
     }
 
     fn at(place: ProjectLocation) -> Self {
@@ -165,13 +174,25 @@ impl ResolvedProject {
     }
 }
 
+/// Says that a folder identifies no project.
+pub(super) fn unidentified(place: &ProjectLocation) -> String {
+    format!(
+        "the folder {} does not identify a project: it is not a git repository and has no `{}`. Name one of the \
+         projects, or a path in it, or go to its folder",
+        place.path.display(),
+        super::marker::FILE
+    )
+}
+
 /// Returns the data to record about a location, with the caller's name for it if there is one.
 pub(super) fn known(place: &ProjectLocation, name: Option<String>) -> KnownDirectory {
     KnownDirectory {
         initialised: ProjectInitialised {
             name: name.unwrap_or_else(|| place.name.clone()),
             path: place.path.to_string_lossy().into_owned(),
+            git: place.git.clone(),
         },
+        is_moved: place.is_moved,
         worktree: WorktreeSeen {
             path: place.root.to_string_lossy().into_owned(),
             branch: place.branch.clone(),
@@ -316,10 +337,14 @@ pub(super) fn conflict_warning(row: &FileRow) -> String {
         names => format!(" of {}", names.join(", ")),
     };
     format!(
-        "version {beside} and the edit by hand in version {} changed the same lines{of} at the same time; the \
-         file has those of the edit, and the changes of {beside} are not in it: read it with `version`, and \
-         bring both together",
-        written.version
+        "version {beside} and {} changed the same lines{of} at the same time; the file has those of the latter, and \
+         the changes of {beside} are not in it: read it with `version`, and bring both together",
+        match written.change {
+            Change::Updated | Change::Appended | Change::Cleared =>
+                format!("version {}", written.version),
+            Change::Edited => format!("the edit by hand in version {}", written.version),
+            Change::Merged => format!("version {}", written.version - 1),
+        }
     )
 }
 

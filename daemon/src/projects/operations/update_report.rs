@@ -8,7 +8,7 @@ use lore::protocol::projects::{
 };
 
 use super::writing::{CheckedContent, PendingUpdate, WriteBasis};
-use super::{conflict_warning, content_of, path_of, wire};
+use super::{conflict_warning, content_of, open_conflict, path_of, wire};
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::events::projects::{Change, ProjectEvent, VersionMeta, imported};
@@ -118,7 +118,10 @@ impl PendingUpdate {
                 let removed = checked.as_ref().map(|checked| &*checked.removed);
                 warnings.extend(self.removed(written, removed.unwrap_or_default()));
                 warnings.extend(self.on_disk(&event).await);
-                warnings.extend(self.conflict(written.version).await?);
+                warnings.extend(self.conflict().await?);
+                if written.change != Change::Appended {
+                    self.knows(written);
+                }
                 let mut reply = self.base_reply(UpdateReport {
                     status: UpdateStatus::Success,
                     message: "Context updated successfully".to_owned(),
@@ -297,9 +300,23 @@ impl PendingUpdate {
         }))
     }
 
+    /// Remembers that the caller knows what it wrote. It has not seen a merge of it.
+    fn knows(&self, written: &VersionMeta) {
+        let version = match written.change {
+            Change::Merged => written.version - 1,
+            _ => written.version,
+        };
+        if let Ok(room) = ProjectState::of(&self.cx) {
+            let (project, file_type) = (&self.found.project, &self.file_type);
+            room.known_versions
+                .note(&self.caller, project, file_type, version);
+        }
+    }
+
     /// Returns a warning if a whole content has fewer entries than the version before.
     fn removed(&self, written: &VersionMeta, removed: &[String]) -> Option<String> {
-        if removed.is_empty() || self.expected.is_some() || written.change != Change::Updated {
+        let is_whole = matches!(written.change, Change::Updated | Change::Merged);
+        if removed.is_empty() || self.expected.is_some() || !is_whole {
             return None;
         }
         let names = removed
@@ -319,12 +336,11 @@ impl PendingUpdate {
         ))
     }
 
-    /// Returns a warning if an edit by hand changed the same lines as this version, at the same time.
-    async fn conflict(&self, version: u64) -> Result<Option<String>, Refusal> {
+    /// Returns a warning if the file has a conflict of an edit by hand with a concurrent version.
+    async fn conflict(&self) -> Result<Option<String>, Refusal> {
         let state = State::live(&self.cx, None).await?;
         let (project, file_type) = (self.found.project.clone(), self.file_type.clone());
-        let row = blocking(move || Ok(view::file(&state, &project, &file_type)?)).await?;
-        let row = row.filter(|row| row.written.beside == Some(version));
+        let row = blocking(move || open_conflict(&state, &project, &file_type)).await?;
         Ok(row.as_ref().map(conflict_warning))
     }
 

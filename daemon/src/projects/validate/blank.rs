@@ -104,7 +104,7 @@ const ELEMENTS: [&str; 22] = [
 ];
 
 /// Returns whether a text is only a placeholder.
-pub(super) fn is_placeholder(text: &str) -> bool {
+pub(in crate::projects) fn is_placeholder(text: &str) -> bool {
     let text = plain(text);
     if text.is_empty() || text.len() > PLACEHOLDER_BYTES_MAX || text.contains(['\n', '\r']) {
         return false;

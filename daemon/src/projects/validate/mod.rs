@@ -14,6 +14,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub(super) use blank::is_placeholder;
 pub(super) use entries::{entries_of, entry_ids, id_of};
 pub(super) use fields::first_field;
 pub(super) use lines::{marker_bytes, plain};

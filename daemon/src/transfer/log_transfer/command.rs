@@ -227,6 +227,8 @@ impl LogImportDecision<'_> {
         let made = ProjectInitialised {
             name: reported.name,
             path: reported.path,
+            // The repository is recognised again where it is.
+            git: Vec::new(),
         };
         Ok(Some((reported.project, ProjectEvent::Initialised(made))))
     }
