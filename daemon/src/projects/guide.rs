@@ -267,7 +267,9 @@ mod tests {
         // Of a long text, the part around the section; it is a gap.
         let (before, behind) = guidance.example_fix.split_once("\n## Data Flow\n").unwrap();
         assert!(before.starts_with("…\n") && !before.contains("## Key Decisions"));
-        assert!(behind.starts_with("\n<how data comes in") && behind.contains("\n## Key Decisions\n"));
+        assert!(
+            behind.starts_with("\n<how data comes in") && behind.contains("\n## Key Decisions\n")
+        );
     }
 
     #[test]

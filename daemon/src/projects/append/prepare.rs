@@ -3,9 +3,7 @@
 use super::AppendError;
 use crate::projects::outline::{Outline, key_of};
 use crate::projects::template::{EntrySchema, Pattern, Template, heading_gap};
-use crate::projects::validate::{
-    entries_of, first_field, is_placeholder, marker_bytes, plain,
-};
+use crate::projects::validate::{entries_of, first_field, is_placeholder, marker_bytes, plain};
 
 /// Longest title that is made from a line, in characters.
 const TITLE_CHARS_MAX: usize = 100;

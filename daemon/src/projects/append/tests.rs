@@ -312,12 +312,7 @@ fn entries_that_do_not_fit_are_refused() {
             "BUG-7: Login fails",
             "There is a bug bug-7 already, on line 5 of the file",
         ),
-        (
-            "bugs",
-            BUGS,
-            "<fill in>",
-            "Placeholder text: <fill in>",
-        ),
+        ("bugs", BUGS, "<fill in>", "Placeholder text: <fill in>"),
         (
             "session_summary",
             "",

@@ -243,7 +243,8 @@ impl<'r> ProjectFiles<'r> {
         }
         reply.content = Some(shown);
         let is_whole = args.section.is_none() && reply.truncated != Some(true);
-        if is_whole && args.draft != Some(true) {
+        let is_newest = args.version.is_none() && args.as_of.is_none();
+        if is_whole && is_newest && args.draft != Some(true) {
             let room = ProjectState::of(self.cx)?;
             let (project, file_type) = (&self.found.project, &args.file_type);
             room.known_versions
