@@ -103,16 +103,33 @@ fn events_are_told_in_words() {
             )
         };
         let all = [
-            event(1, "MessageRecorded", "lore/0.1.0", r#"{"sender":"user","content":"is it\nup?"}"#),
+            event(
+                1,
+                "MessageRecorded",
+                "lore/0.1.0",
+                r#"{"sender":"user","content":"is it\nup?"}"#,
+            ),
             event(2, "EntitiesFound", "lored/0.1.0", r#"{"rules":"00"}"#),
-            event(3, "StepRecorded", "lore/0.1.0", r#"{"step":1,"tool":"ping","result":"yes"}"#),
+            event(
+                3,
+                "StepRecorded",
+                "lore/0.1.0",
+                r#"{"step":1,"tool":"ping","result":"yes"}"#,
+            ),
         ];
         let events = match args.contains("nobody") {
             true => String::new(),
             false => all.join(","),
         };
-        let next = if name == "follow_events" { r#","next":4,"caught_up":true"# } else { "" };
-        Ok((format!(r#"{{"events":[{events}]{next},"position":3,"durable":true}}"#), None))
+        let next = if name == "follow_events" {
+            r#","next":4,"caught_up":true"#
+        } else {
+            ""
+        };
+        Ok((
+            format!(r#"{{"events":[{events}]{next},"position":3,"durable":true}}"#),
+            None,
+        ))
     });
     let run = |arguments: &[&str]| run(home.path(), arguments);
     assert_eq!(
@@ -122,7 +139,10 @@ fn events_are_told_in_words() {
          3         2026-01-01 00:00:00  a      s1       step 1 ping: yes\n"
     );
     let last = run(&["log", "--last", "1", "--project", "p"]).1;
-    assert!(last.contains("ping") && !last.contains("is it up?"), "{last}");
+    assert!(
+        last.contains("ping") && !last.contains("is it up?"),
+        "{last}"
+    );
     assert_eq!(run(&["log", "--all"]).1.lines().count(), 4);
     assert_eq!(run(&["log", "--jsonl"]).1.lines().count(), 3);
     let json: Value = serde_json::from_str(&run(&["log", "--last", "1", "--json"]).1).unwrap();
@@ -135,7 +155,11 @@ fn events_are_told_in_words() {
         "2026-01-01 00:00:00 a s1 user: is it up?\n2026-01-01 00:00:00 a s1 step 1 ping: yes\n"
     );
     let help = run(&["help", "session", "list"]);
-    assert!(help.0 == 0 && help.1.starts_with("List sessions"), "{}", help.1);
+    assert!(
+        help.0 == 0 && help.1.starts_with("List sessions"),
+        "{}",
+        help.1
+    );
     assert!(run(&["help"]).1.contains("Every day"));
 }
 

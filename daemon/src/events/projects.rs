@@ -18,6 +18,9 @@ pub struct ProjectInitialised {
     pub name: String,
     /// Directory; for a repository, the main worktree's directory.
     pub path: String,
+    /// Signs that identify its git repository wherever it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub git: Vec<String>,
 }
 
 /// A worktree of a project was used.
@@ -85,6 +88,9 @@ pub struct VersionMeta {
     /// A concurrent version whose changes are not in this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<u64>,
+    /// Keys of the entries and sections that both this version and `beside` changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,
@@ -132,6 +138,9 @@ pub struct DraftMeta {
     pub file_type: String,
     /// Number of the agent's failed attempts in a row, from 1.
     pub attempt: u32,
+    /// Whether the content is an entry that was to be appended, not a whole file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_entry: bool,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,

@@ -35,6 +35,8 @@ pub struct KnownDirectory {
     pub initialised: ProjectInitialised,
     /// The caller's current worktree.
     pub worktree: WorktreeSeen,
+    /// Whether the project was at another directory before.
+    pub is_moved: bool,
 }
 
 impl ProjectSubject {
@@ -49,12 +51,19 @@ impl ProjectSubject {
             };
         };
         let mut events = Vec::new();
-        let is_same = row.as_ref().is_some_and(|row| {
-            let made = &known.initialised;
-            !again || (row.name == made.name && row.path == made.path)
+        let mut made = known.initialised.clone();
+        if let Some(row) = row.as_ref().filter(|_| !again) {
+            made.name.clone_from(&row.name);
+            if !known.is_moved {
+                made.path.clone_from(&row.path);
+            }
+        }
+        let is_same = row.is_some_and(|row| {
+            let has_signs = made.git.iter().all(|sign| row.git.contains(sign));
+            row.name == made.name && row.path == made.path && has_signs
         });
         if !is_same {
-            let made = ProjectEvent::Initialised(known.initialised.clone());
+            let made = ProjectEvent::Initialised(made);
             events.push(self.event(made, empty_body(self.salts[0])));
         }
         let worktree = view::worktree(rows, &self.project, &known.worktree.path)?;
@@ -167,6 +176,10 @@ pub struct WriteContext {
     pub base: Option<u64>,
     /// A concurrent version whose changes this one does not contain.
     pub beside: Option<u64>,
+    /// Titles of the entries and sections that both this version and `beside` changed.
+    pub conflicts: Vec<String>,
+    /// The merge with `beside`, which is recorded with this version.
+    pub merged: Option<MergedVersion>,
     /// How long failed attempts count, in microseconds.
     pub attempts_kept: Micros,
     /// The payload of the event; the decision takes it.
@@ -175,6 +188,50 @@ pub struct WriteContext {
     pub blobs: Vec<PendingBlob>,
     /// Receives the reason if nothing is recorded.
     pub report: Report,
+}
+
+/// The merge of a manual edit with a concurrent version: the version after the edit's.
+pub struct MergedVersion {
+    /// SHA-256 of the content.
+    pub hash: ByteArray<32>,
+    /// Length of the content, in bytes.
+    pub bytes: u64,
+    /// Numbers of template errors and warnings in the content.
+    pub diagnostics: (u32, u32),
+    /// The version whose changes are in conflict, if any is.
+    pub beside: Option<u64>,
+    /// Titles of the entries and sections in conflict.
+    pub conflicts: Vec<String>,
+    /// The payload of the event; the decision takes it.
+    pub body: Option<Body>,
+    /// Blobs that the payload references; the sweep spares them until the event is committed.
+    pub blobs: Vec<PendingBlob>,
+}
+
+impl MergedVersion {
+    fn event(
+        &mut self,
+        subject: &ProjectSubject,
+        file_type: &str,
+        version: u64,
+    ) -> Result<NewEvent, Refusal> {
+        let written = VersionMeta {
+            file_type: file_type.to_owned(),
+            version,
+            change: Change::Merged,
+            hash: self.hash,
+            bytes: self.bytes,
+            errors: self.diagnostics.0,
+            warnings: self.diagnostics.1,
+            attempt: 0,
+            base: None,
+            beside: self.beside,
+            conflicts: std::mem::take(&mut self.conflicts),
+            blobs: hashes(&self.blobs),
+        };
+        let body = self.body.take().ok_or_else(decided_twice)?;
+        Ok(subject.event(ProjectEvent::Written(written), body))
+    }
 }
 
 impl Command for WriteContext {
@@ -219,10 +276,14 @@ impl Command for WriteContext {
             },
             base: self.base,
             beside: self.beside,
+            conflicts: std::mem::take(&mut self.conflicts),
             blobs: hashes(&self.blobs),
         };
         let body = self.body.take().ok_or_else(decided_twice)?;
         events.push(self.subject.event(ProjectEvent::Written(written), body));
+        if let Some(merged) = &mut self.merged {
+            events.push(merged.event(&self.subject, &self.file_type, version + 2)?);
+        }
         Ok(events)
     }
 }
@@ -233,6 +294,8 @@ pub struct DraftContext {
     pub subject: ProjectSubject,
     /// The file type.
     pub file_type: String,
+    /// Whether the content is an entry that was to be appended.
+    pub is_entry: bool,
     /// How long failed attempts count, in microseconds.
     pub attempts_kept: Micros,
     /// The payload of the event; the decision takes it.
@@ -252,6 +315,7 @@ impl Command for DraftContext {
         let drafted = DraftMeta {
             file_type: self.file_type.clone(),
             attempt: before.saturating_add(1),
+            is_entry: self.is_entry,
             blobs: hashes(&self.blobs),
         };
         let body = self.body.take().ok_or_else(decided_twice)?;

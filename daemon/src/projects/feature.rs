@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::files::SyncStatus;
+use super::known_versions::KnownVersions;
 use super::location::{Configured, ProjectLocation};
 use super::template::Layers;
 use super::template_cache::TemplateCache;
@@ -41,6 +42,8 @@ pub struct ProjectState {
     pub limits: Limits,
     /// Sync status of the context files on disk.
     pub sync_status: SyncStatus,
+    /// The versions that agents know.
+    pub known_versions: KnownVersions,
     shelf: TemplateCache,
     root: PathBuf,
     configured: Vec<Configured>,
@@ -68,6 +71,7 @@ impl ProjectState {
             limits: settings.limits,
             configured: settings.configured,
             sync_status: SyncStatus::new(root.clone()),
+            known_versions: KnownVersions::default(),
             shelf: TemplateCache::new(templates),
             root,
             reaches_files: true,
@@ -102,21 +106,113 @@ impl ProjectState {
         }
     }
 
-    /// Returns the location of a directory, checked against the known projects. An id in `.lore.toml` is ignored if
-    /// another folder still is the project with that id, unless the settings confirm it. A moved folder keeps its id.
+    /// Returns the location of a directory, checked against the known projects. A folder without a repository and
+    /// without a marker belongs to the nearest parent that has context files, unless it is a project itself.
     pub fn place_in(&self, rows: &dyn Rows, dir: &Path) -> Result<Option<ProjectLocation>, Error> {
-        let place = match self.place_of(dir) {
-            Some(place) if place.is_claimed() => place,
-            settled => return Ok(settled),
+        let Some(place) = self.own_place_in(rows, dir)? else {
+            return Ok(None);
         };
+        if !place.is_folder || view::project(rows, &place.project)?.is_some() {
+            return Ok(Some(place));
+        }
+        for parent in place.path.ancestors().skip(1) {
+            let Some(parent) =
+                ProjectLocation::folder(parent).filter(ProjectLocation::is_identified)
+            else {
+                break;
+            };
+            if !view::file_types(rows, &parent.project)?.is_empty() {
+                return Ok(Some(parent));
+            }
+        }
+        Ok(Some(place))
+    }
+
+    /// Returns the location of a directory by itself, checked against the known projects. An id in `.lore.toml` is
+    /// ignored if another folder still is the project with that id, unless the settings confirm it. A moved folder
+    /// keeps its id: with a marker, or recognised by its git repository.
+    pub fn own_place_in(
+        &self,
+        rows: &dyn Rows,
+        dir: &Path,
+    ) -> Result<Option<ProjectLocation>, Error> {
+        match self.place_of(dir) {
+            Some(place) if place.is_claimed() => self.claimed(rows, place),
+            Some(place) if !place.git.is_empty() => self.recognised(rows, place).map(Some),
+            settled => Ok(settled),
+        }
+    }
+
+    /// Recognises a repository that was at another path when it was last seen.
+    fn recognised(
+        &self,
+        rows: &dyn Rows,
+        mut place: ProjectLocation,
+    ) -> Result<ProjectLocation, Error> {
+        if place.marker.id.is_some() {
+            return Ok(place); // the config names it
+        }
+        let is_sign = |row: &view::ProjectRow| row.git.iter().any(|sign| place.git.contains(sign));
+        if let Some(row) = view::project(rows, &place.project)? {
+            let is_here = Path::new(&row.path) == place.path;
+            if is_here || row.git.is_empty() || is_sign(&row) {
+                return Ok(place);
+            }
+            // That repository is elsewhere now, and this is another one in its old place.
+            place.set_apart();
+        }
+        let is_gone = |id: &str, row: &view::ProjectRow| {
+            let there = self.place_of(Path::new(&row.path));
+            let is_there = |there: &ProjectLocation| {
+                there.project == *id && there.git.iter().any(|sign| row.git.contains(sign))
+            };
+            !there.as_ref().is_some_and(is_there)
+        };
+        let mut found: Option<(bool, String, view::ProjectRow)> = None;
+        for (id, row) in view::projects(rows)? {
+            let is_here = Path::new(&row.path) == place.path;
+            if !row.git.iter().any(|sign| place.git.contains(sign))
+                || !(is_here || is_gone(&id, &row))
+            {
+                continue;
+            }
+            let is_newer = found.as_ref().is_none_or(|(was_here, _, best)| {
+                (*was_here, best.updated_at) < (is_here, row.updated_at)
+            });
+            if is_newer {
+                found = Some((is_here, id, row));
+            }
+        }
+        if let Some((is_here, id, row)) = found {
+            place.project = id;
+            place.is_moved = !is_here;
+            if place.marker.name.is_none() {
+                place.name = row.name;
+            }
+        }
+        Ok(place)
+    }
+
+    /// Checks an id that only `.lore.toml` sets.
+    fn claimed(
+        &self,
+        rows: &dyn Rows,
+        mut place: ProjectLocation,
+    ) -> Result<Option<ProjectLocation>, Error> {
         let known = view::project(rows, &place.project)?.map(|row| PathBuf::from(row.path));
-        let other = known.filter(|owner| *owner != place.path).filter(|owner| {
-            let there = self.place_of(owner);
-            there.is_some_and(|there| there.path == *owner && there.project == place.project)
-        });
-        Ok(Some(match other {
-            Some(owner) => place.without_claim(&owner),
-            None => place,
+        let other = known
+            .clone()
+            .filter(|owner| *owner != place.path)
+            .filter(|owner| {
+                let there = self.place_of(owner);
+                there.is_some_and(|there| there.path == *owner && there.project == place.project)
+            });
+        Ok(Some(match (other, known) {
+            (Some(owner), _) => place.without_claim(&owner),
+            (None, known) => {
+                place.is_moved = known.is_some_and(|known| known != place.path);
+                place
+            }
         }))
     }
 

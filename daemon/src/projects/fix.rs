@@ -4,10 +4,10 @@ use super::outline::Outline;
 use super::template::Template;
 use std::ops::Range;
 
-/// Texts up to this length are shown completely, in bytes.
-const WHOLE_BYTES_MAX: usize = 8 << 10;
+/// Texts up to this length are shown completely, in bytes. With it a reply stays below 4 KB.
+const WHOLE_BYTES_MAX: usize = 1200;
 /// Context shown before and after a change in a longer text, in bytes.
-const AROUND_BYTES: usize = 400;
+const AROUND_BYTES: usize = 300;
 
 /// A text edit: one range is replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,27 +47,70 @@ impl Edit {
         format!("{before}{}{behind}", self.text)
     }
 
-    /// Returns the text with the edit applied; of a long text, only the part around the edit.
-    pub(super) fn diff(&self, content: &str) -> String {
-        if content.len() + self.text.len() <= WHOLE_BYTES_MAX {
-            return self.apply(content);
+    /// Returns whether two edits change the same bytes; insertions at one place do not.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let (one, two) = (&self.range, &other.range);
+        match (one.is_empty(), two.is_empty()) {
+            (true, true) => false,
+            (true, false) => two.contains(&one.start),
+            (false, true) => one.contains(&two.start),
+            (false, false) => one.start < two.end && two.start < one.end,
         }
-        let before = content.get(..self.range.start).unwrap_or_default();
-        let behind = content.get(self.range.end..).unwrap_or_default();
-        let from = line_start(before, before.len().saturating_sub(AROUND_BYTES));
-        let to = line_end(behind, AROUND_BYTES);
-        let mut text = String::new();
-        if from > 0 {
-            text.push_str("…\n");
-        }
-        text.push_str(before.get(from..).unwrap_or_default());
-        text.push_str(&self.text);
-        text.push_str(behind.get(..to).unwrap_or_default());
-        if to < behind.len() {
-            text.push_str("\n…\n");
-        }
-        text
     }
+
+    /// Returns the text with all edits applied, which do not overlap; of a long text, the part around `shown`.
+    pub(super) fn apply_all(edits: &[&Self], content: &str, shown: &Self) -> String {
+        let mut edits: Vec<&Self> = edits.to_vec();
+        // Stable: insertions at one place stay in order.
+        edits.sort_by_key(|edit| edit.range.start);
+        let (mut text, mut done, mut around) = (String::new(), 0, 0..0);
+        for edit in edits {
+            text.push_str(content.get(done..edit.range.start).unwrap_or_default());
+            let start = text.len();
+            text.push_str(&edit.text);
+            if edit == shown {
+                around = start..text.len();
+            }
+            done = edit.range.end;
+        }
+        text.push_str(content.get(done..).unwrap_or_default());
+        part(&text, around)
+    }
+}
+
+/// Returns a text, or of a long one the part around a line.
+pub(super) fn excerpt(text: &str, line: u32) -> String {
+    let before = text
+        .split_inclusive('\n')
+        .take(line.saturating_sub(1) as usize);
+    let at = before.map(str::len).sum();
+    part(text, at..at)
+}
+
+/// Returns a text, or of a long one the part around a range.
+fn part(text: &str, around: Range<usize>) -> String {
+    if text.len() <= WHOLE_BYTES_MAX {
+        return text.to_owned();
+    }
+    let before = text.get(..around.start).unwrap_or_default();
+    let behind = text.get(around.end..).unwrap_or_default();
+    let from = line_start(before, before.len().saturating_sub(AROUND_BYTES));
+    let to = line_end(behind, AROUND_BYTES);
+    let changed = text.get(around).unwrap_or_default();
+    let fits = changed.floor_char_boundary(WHOLE_BYTES_MAX);
+    let mut shown = String::new();
+    if from > 0 {
+        shown.push_str("…\n");
+    }
+    shown.push_str(before.get(from..).unwrap_or_default());
+    shown.push_str(changed.get(..fits).unwrap_or_default());
+    if fits == changed.len() {
+        shown.push_str(behind.get(..to).unwrap_or_default());
+    }
+    if to < behind.len() || fits < changed.len() {
+        shown.push_str("\n…\n");
+    }
+    shown
 }
 
 /// Returns the line ends that are missing for a blank line after a text.

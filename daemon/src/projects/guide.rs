@@ -1,10 +1,17 @@
 //! Guidance to fix a text: the worst diagnostic step by step, then the others.
 
+use super::fix::{Edit, excerpt};
 use super::template::Template;
 use super::validate::{Diagnostic, FlawKind, Severity, Validation};
 
-/// Diagnostics that are listed after the first one.
-const THEN_MAX: usize = 10;
+/// What the caller sent: it decides what to send again, and with which operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Submission {
+    /// The whole file, with `update_context`.
+    File,
+    /// An entry, with `append_context`.
+    Entry,
+}
 
 /// Guidance to fix or improve a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +31,12 @@ pub struct Guidance {
 /// Returns guidance for the worst error, or for the worst warning if there are no errors. `None` if there are no
 /// diagnostics.
 #[must_use]
-pub fn guide(validation: &Validation, template: &Template, content: &str) -> Option<Guidance> {
+pub fn guide(
+    validation: &Validation,
+    template: &Template,
+    content: &str,
+    submission: Submission,
+) -> Option<Guidance> {
     let worst = |severity: Severity| {
         let diagnostics = validation.errors.iter();
         let mut of_severity = diagnostics
@@ -44,25 +56,32 @@ pub fn guide(validation: &Validation, template: &Template, content: &str) -> Opt
         validation.error_count
     };
     let mut steps = steps(first, template);
-    steps.extend(then(rest, count.saturating_sub(1)));
+    steps.extend(then(rest.len().max(count.saturating_sub(1))));
+    let all: Vec<&Diagnostic> = std::iter::once(*first)
+        .chain(rest.iter().copied())
+        .collect();
     Some(Guidance {
         primary_issue: first.message.clone(),
         step_by_step_fix: steps,
         template_to_follow: fragment(first, template),
-        example_fix: example(first, content),
+        example_fix: example(&all, content),
         retry_instructions: if is_warning {
             improvement(first)
         } else {
-            retry(first)
+            retry(first, submission)
         },
     })
 }
 
 /// Returns a sentence with the next steps.
 #[must_use]
-pub fn next_steps(guidance: &Guidance) -> String {
+pub fn next_steps(guidance: &Guidance, submission: Submission) -> String {
+    let sent = match submission {
+        Submission::File => "content",
+        Submission::Entry => "entry",
+    };
     format!(
-        "Your content has validation issues. {}",
+        "Your {sent} has validation issues. {}",
         guidance.retry_instructions
     )
 }
@@ -70,6 +89,17 @@ pub fn next_steps(guidance: &Guidance) -> String {
 fn steps(diagnostic: &Diagnostic, template: &Template) -> Vec<String> {
     let section = diagnostic.section.as_deref().unwrap_or("whole file");
     match diagnostic.kind {
+        FlawKind::MissingSection if diagnostic.renames => {
+            let heading = diagnostic.edit.as_ref().map_or("", |edit| edit.text.trim());
+            vec![
+                format!(
+                    "1. Change the heading on line {} to: {heading}",
+                    diagnostic.line
+                ),
+                "2. Leave the text below it as it is".to_owned(),
+                "3. Ensure the section follows the template format exactly".to_owned(),
+            ]
+        }
         FlawKind::MissingSection => {
             let format = template.section(section).map(|one| one.format.word());
             vec![
@@ -104,17 +134,13 @@ fn steps(diagnostic: &Diagnostic, template: &Template) -> Vec<String> {
     }
 }
 
-/// Lists the diagnostics after the worst one, by severity of their kind.
-fn then(rest: &[&Diagnostic], count: usize) -> Vec<String> {
-    let reported = rest.iter().take(THEN_MAX);
-    let reported = reported
-        .map(|diagnostic| format!("then: {} (line {})", diagnostic.message, diagnostic.line));
-    let mut steps: Vec<String> = reported.collect();
-    let left = count.saturating_sub(steps.len());
-    if left > 0 {
-        steps.push(format!("then: {left} more of them"));
+/// Mentions the errors after the worst one, which the reply lists.
+fn then(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("then: correct the other one that is listed".to_owned()),
+        count => Some(format!("then: correct the other {count} that are listed")),
     }
-    steps
 }
 
 fn fragment(diagnostic: &Diagnostic, template: &Template) -> String {
@@ -139,24 +165,42 @@ fn first_example(template: &Template) -> String {
     example.unwrap_or_else(|| "Follow the template structure".to_owned())
 }
 
-fn example(diagnostic: &Diagnostic, content: &str) -> String {
-    match &diagnostic.edit {
-        Some(edit) => edit.diff(content),
-        None => diagnostic.template_example.clone(),
+/// Applies the fixes of all diagnostics to the text, the worst first; a fix that overlaps another one is left out.
+/// What is unknown is a gap.
+fn example(diagnostics: &[&Diagnostic], content: &str) -> String {
+    let mut edits: Vec<&Edit> = Vec::new();
+    for edit in diagnostics.iter().filter_map(|one| one.edit.as_ref()) {
+        if edits.iter().all(|other| !edit.overlaps(other)) {
+            edits.push(edit);
+        }
+    }
+    match edits.first() {
+        Some(first) => Edit::apply_all(&edits, content, first),
+        None => excerpt(content, diagnostics.first().map_or(1, |first| first.line)),
     }
 }
 
-fn retry(diagnostic: &Diagnostic) -> String {
-    format!(
-        "Take your original content and {}. \n\n\
-         Make sure to:\n\
-         - Keep all existing valid content\n\
-         - Only modify the problematic section\n\
-         - Follow the exact template format shown above\n\
-         - Do not remove other sections that are working correctly\n\n\
-         Then call update_context again with your corrected content.",
-        diagnostic.correction_prompt
-    )
+fn retry(diagnostic: &Diagnostic, submission: Submission) -> String {
+    let prompt = &diagnostic.correction_prompt;
+    match submission {
+        Submission::File => format!(
+            "Take your original content and {prompt}. \n\n\
+             Make sure to:\n\
+             - Keep all existing valid content\n\
+             - Only modify the problematic section\n\
+             - Follow the exact template format shown above\n\
+             - Do not remove other sections that are working correctly\n\n\
+             Then call update_context again with your corrected content."
+        ),
+        Submission::Entry => format!(
+            "Take your original entry and {prompt}. \n\n\
+             Make sure to:\n\
+             - Keep what is right in the entry\n\
+             - Follow the exact template format shown above\n\
+             - Send this entry alone: the rest of the file stays as it is\n\n\
+             Then call append_context again with your corrected entry."
+        ),
+    }
 }
 
 fn improvement(diagnostic: &Diagnostic) -> String {
@@ -176,7 +220,13 @@ mod tests {
     fn guided(name: &str, content: &str) -> Guidance {
         let layers = Layers::built_in();
         let template = &layers.get(name).unwrap().template;
-        guide(&validate(content, template), template, content).unwrap()
+        guide(
+            &validate(content, template),
+            template,
+            content,
+            Submission::File,
+        )
+        .unwrap()
     }
 
     const FEATURE: &str = "# Features\n\n## Search\n\nStatus: active\nConfidence: high\n\
@@ -208,20 +258,18 @@ mod tests {
             steps[3],
             "4. Ensure the section follows the template format exactly"
         );
-        assert!(
-            steps[4..]
-                .iter()
-                .any(|step| step.starts_with("then: System Overview: `Confidence` is \"sure\"")),
-            "{steps:?}"
-        );
+        assert_eq!(steps[4..], ["then: correct the other one that is listed"]);
         assert!(
             guidance
                 .template_to_follow
                 .starts_with("## Data Flow\n\n<how data comes in")
         );
+        // Of a long text, the part around the section; it is a gap.
         let (before, behind) = guidance.example_fix.split_once("\n## Data Flow\n").unwrap();
-        assert!(before.contains("## Stream of Things"));
-        assert!(behind.contains("\n## Key Decisions\n") && !before.contains("## Key Decisions"));
+        assert!(before.starts_with("…\n") && !before.contains("## Key Decisions"));
+        assert!(
+            behind.starts_with("\n<how data comes in") && behind.contains("\n## Key Decisions\n")
+        );
     }
 
     #[test]
@@ -242,7 +290,7 @@ mod tests {
             )
         );
         assert_eq!(
-            next_steps(&guidance),
+            next_steps(&guidance, Submission::File),
             format!(
                 "Your content has validation issues. {}",
                 guidance.retry_instructions
@@ -275,7 +323,8 @@ mod tests {
     #[test]
     fn the_fix_is_made_from_the_original_and_of_a_long_one_a_part() {
         let fix = guided("features", &FEATURE.replace("active", "done")).example_fix;
-        assert_eq!(fix, FEATURE.replace("active", "Active"));
+        let gap = "<how far it is: Active, In development, Planned, Deprecated>";
+        assert_eq!(fix, FEATURE.replace("active", gap));
         let long = FEATURE
             .replace("finds", &"finds again\n".repeat(2000))
             .replace("type", "TODO")
@@ -289,15 +338,97 @@ mod tests {
             .iter()
             .find(|diagnostic| diagnostic.message.contains("done"))
             .unwrap();
-        let shown = example(diagnostic, &long);
+        let shown = example(&[diagnostic], &long);
         assert!(
             shown.starts_with("…\n") && shown.ends_with("\n…\n"),
             "{shown}"
         );
         assert!(
-            shown.contains("## Sort\n\nStatus: Active\n") && shown.len() < 2000,
+            shown.contains("## Sort\n\nStatus: <how far it is") && shown.len() < 2000,
             "{shown}"
         );
+    }
+
+    /// What an agent has to do after an append is an append: following the instructions to the letter replaces nothing.
+    #[test]
+    fn after_an_append_the_entry_alone_is_sent_again() {
+        let layers = Layers::built_in();
+        let template = &layers.get("features").unwrap().template;
+        let entry = FEATURE
+            .trim_start_matches("# Features\n\n")
+            .replace("active", "done");
+        let validation = validate(&entry, template);
+        let guidance = guide(&validation, template, &entry, Submission::Entry).unwrap();
+        let retry = &guidance.retry_instructions;
+        assert!(
+            retry.starts_with("Take your original entry and correct `Status`"),
+            "{retry}"
+        );
+        assert!(
+            retry.ends_with("Then call append_context again with your corrected entry."),
+            "{retry}"
+        );
+        assert!(
+            !retry.contains("update_context") && !retry.contains("content"),
+            "{retry}"
+        );
+        assert!(next_steps(&guidance, Submission::Entry).starts_with("Your entry has"));
+        assert!(
+            guidance
+                .example_fix
+                .starts_with("## Search\n\nStatus: <how far"),
+            "{guidance:?}"
+        );
+    }
+
+    /// The fix has the user's own text and gaps, nothing of the template's example; and it is rejected as it is.
+    #[test]
+    fn a_fix_that_is_sent_as_it_is_is_rejected() {
+        let layers = Layers::built_in();
+        let cases = [
+            ("features", FEATURE.replace("active", "done")),
+            ("features", FEATURE.replace("high", "sure").replace("2025-01-02", "last week")),
+            ("features", FEATURE.replace("Description: finds", "Description: TODO")),
+            ("features", "# Features\n\nWe can search.\n".to_owned()),
+            ("session_summary", "# Log\n\n## Today\n\n### Added\n\n- search\n".to_owned()),
+            ("session_summary", "# Log\n\n## 2025-01-02: Search\n\nWe made it.\n".to_owned()),
+            ("mental_model", "# Shop\n\n## System Overview\n\nThe shop sells lamps.\n".to_owned()),
+            (
+                "mental_model",
+                "# Shop\n\n## Components\n\n- **web**\n  - **Location**: `web/`\n- **mail**: sends mails\n".to_owned(),
+            ),
+            ("bugs", "# Bugs\n\n## Open Issues\n\n### Lamps flicker\n\n- **Context**: at night\n".to_owned()),
+            ("bugs", "# Bugs\n\nLamps flicker at night.\n".to_owned()),
+        ];
+        for (name, content) in cases {
+            let template = &layers.get(name).unwrap().template;
+            let validation = validate(&content, template);
+            assert!(!validation.valid, "{content}");
+            let fix = guide(&validation, template, &content, Submission::File)
+                .unwrap()
+                .example_fix;
+            assert!(fix.contains('<'), "{content}\n--\n{fix}");
+            let again = validate(&fix, template);
+            let is_gap = |one: &Diagnostic| one.message.starts_with("Placeholder text: <");
+            assert!(again.errors.iter().any(is_gap), "{fix}\n{again:#?}");
+            let example = &template.examples[0];
+            for line in example
+                .lines()
+                .filter(|line| line.len() > 40 && !content.contains(line))
+            {
+                let line = line.trim_start_matches([' ', '-']);
+                assert!(!fix.contains(line), "{line}\n--\n{fix}");
+            }
+            for line in content
+                .lines()
+                .filter(|line| !line.contains(':') && line.len() > 12)
+            {
+                assert!(
+                    fix.contains(line.trim_start_matches('#').trim()),
+                    "{line}\n--\n{fix}"
+                );
+            }
+        }
     }
 
     #[test]
@@ -312,14 +443,22 @@ mod tests {
         ));
         let layers = Layers::built_in();
         let template = &layers.get("features").unwrap().template;
-        assert_eq!(guide(&validate(FEATURE, template), template, FEATURE), None);
+        assert_eq!(
+            guide(
+                &validate(FEATURE, template),
+                template,
+                FEATURE,
+                Submission::File
+            ),
+            None
+        );
     }
 
     #[test]
     fn many_that_follow_are_counted() {
         let content = "# Features\n\n## A\n\nx\n\n## B\n\ny\n\n## C\n\nz\n";
         let steps = guided("features", content).step_by_step_fix;
-        assert_eq!(steps.len(), 2 + THEN_MAX + 1);
-        assert_eq!(steps.last().unwrap(), "then: 7 more of them");
+        assert_eq!(steps.len(), 3);
+        assert_eq!(steps[2], "then: correct the other 17 that are listed");
     }
 }

@@ -1,6 +1,7 @@
 //! The location of a directory: its project and its git worktree.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 use super::marker::{self, Marker};
@@ -9,6 +10,8 @@ use crate::log::Hash;
 const NAME_CHARS_MAX: usize = 40;
 /// A `.git` file, `commondir` or `HEAD` has one line; a longer file is ignored.
 const GIT_FILE_BYTES_MAX: u64 = 8 * 1024;
+/// Digits of a sign.
+const SIGN_DIGITS: usize = 24;
 /// Digits of the commit that are shown if no branch is checked out.
 const COMMIT_DIGITS: usize = 12;
 
@@ -39,6 +42,12 @@ pub struct ProjectLocation {
     pub marker: Marker,
     /// The reason why `.lore.toml` is ignored or could not be read.
     pub marker_fault: Option<String>,
+    /// Signs that identify the git repository wherever it is; empty without one.
+    pub git: Vec<String>,
+    /// Whether this is a plain folder: neither in a repository nor below a marker.
+    pub is_folder: bool,
+    /// Whether the project was recorded at another path, which is gone.
+    pub is_moved: bool,
     /// The id without `.lore.toml`, if only that file sets another id. Any user can write such a file, so it must not
     /// claim the id of another folder.
     unclaimed: Option<String>,
@@ -51,12 +60,35 @@ impl ProjectLocation {
     #[must_use]
     pub fn of(dir: &Path, configured: &[Configured]) -> Option<Self> {
         let dir = fs::canonicalize(dir).ok().filter(|dir| dir.is_dir())?;
-        let (root, path, identity, branch) = match Repository::of(&dir) {
-            Some(found) => (found.root, found.main, found.common, found.branch),
-            None => match marked(&dir, configured) {
-                Some(root) => (root.clone(), root.clone(), root, None),
-                None => (dir.clone(), dir.clone(), dir, None),
-            },
+        let marked = marked(&dir, configured);
+        let is_folder = marked.is_none();
+        let (mut git, mut is_repository) = (Vec::new(), false);
+        let (root, path, identity, branch) = match (Repository::of(&dir), marked) {
+            (Some(found), marked) => {
+                is_repository = true;
+                git = signs(&found.common);
+                // A marker below the root of a repository begins a project of its own.
+                let inner = marked.and_then(|marked| {
+                    let inner = marked.strip_prefix(&found.root).ok()?.to_path_buf();
+                    (inner != Path::new("")).then_some((marked, inner))
+                });
+                match inner {
+                    None => (found.root, found.main, found.common, found.branch),
+                    Some((marked, inner)) => {
+                        for sign in &mut git {
+                            sign.push_str(&format!("/{}", inner.display()));
+                        }
+                        (
+                            marked,
+                            found.main.join(&inner),
+                            found.common.join(inner),
+                            found.branch,
+                        )
+                    }
+                }
+            }
+            (None, Some(root)) => (root.clone(), root.clone(), root, None),
+            (None, None) => (dir.clone(), dir.clone(), dir, None),
         };
         let (marker, marker_fault) = match marker::read(&root) {
             Ok(marker) => (marker, None),
@@ -86,8 +118,32 @@ impl ProjectLocation {
             branch,
             marker,
             marker_fault,
+            git,
+            is_folder: is_folder && !is_repository,
+            is_moved: false,
             unclaimed: is_claimed.then_some(made),
         })
+    }
+
+    /// Returns the location of a plain folder by its real path, without reading the file system.
+    #[must_use]
+    pub fn folder(path: &Path) -> Option<Self> {
+        Self::unseen(path)
+    }
+
+    /// Returns whether the folder can be a project. Folders that hold everything of the system or of a user cannot,
+    /// unless they are repositories or have a marker.
+    #[must_use]
+    pub fn is_identified(&self) -> bool {
+        !self.is_folder || !holds_everything(&self.path)
+    }
+
+    /// Gives the project an id of its own, apart from that of its path.
+    pub(super) fn set_apart(&mut self) {
+        let identity = format!("{} {}", self.path.display(), self.git.join(" "));
+        let digits = Hash::of(identity.as_bytes()).to_string();
+        let digits = digits.get(..8).unwrap_or_default();
+        self.project = format!("{}-{digits}", reduced(&self.path));
     }
 
     /// Returns whether only `.lore.toml` sets the id.
@@ -137,12 +193,107 @@ impl ProjectLocation {
             branch: None,
             marker: Marker::default(),
             marker_fault: None,
+            git: Vec::new(),
+            is_folder: true,
+            is_moved: false,
             unclaimed: None,
         })
     }
 }
 
-/// Returns the nearest ancestor with a marker or an entry in the config, for directories outside of a repository.
+/// Folders that hold everything of a system or of its users.
+const SHARED: [&str; 27] = [
+    "/",
+    "/Applications",
+    "/Library",
+    "/System",
+    "/Users",
+    "/Volumes",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/home",
+    "/lib",
+    "/lib64",
+    "/media",
+    "/mnt",
+    "/opt",
+    "/private",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/tmp",
+    "/usr",
+    "/var",
+    "/var/tmp",
+];
+/// Folders of the system that contain no projects, except below those of [`SOURCES`].
+const SYSTEM: [&str; 11] = [
+    "/System", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr",
+];
+const SOURCES: [&str; 2] = ["/usr/src", "/usr/local"];
+/// Folders whose direct subfolders are the homes of users.
+const HOMES: [&str; 2] = ["/home", "/Users"];
+
+/// Returns whether a folder holds everything: of the system, or of a user.
+fn holds_everything(path: &Path) -> bool {
+    let home = std::env::var_os("HOME")
+        .map(PathBuf::from)
+        .filter(|home| home.is_absolute());
+    // The parents of a home hold everything, too.
+    let is_home = home.is_some_and(|home| {
+        let home = fs::canonicalize(&home).unwrap_or(home);
+        home.starts_with(path)
+    });
+    let is_user = path
+        .parent()
+        .is_some_and(|parent| HOMES.iter().any(|homes| parent == Path::new(homes)));
+    let is_below = |folder: &&str| path.starts_with(folder) && path != Path::new(folder);
+    let is_system = SYSTEM.iter().any(|folder| path.starts_with(folder))
+        && !SOURCES.iter().any(|one| is_below(one));
+    is_home || is_user || is_system || SHARED.iter().any(|shared| path == Path::new(shared))
+}
+
+/// Returns the signs of a repository, from its common git directory: the directory itself, which keeps its number and
+/// its time of creation when it moves, and the first line of its log, which copies of the files keep.
+fn signs(common: &Path) -> Vec<String> {
+    let mut signs = Vec::new();
+    let sign = |kind: &str, text: &str| {
+        let digits = Hash::of(text.as_bytes()).to_string();
+        format!("{kind}-{}", digits.get(..SIGN_DIGITS).unwrap_or_default())
+    };
+    if let Ok(directory) = fs::metadata(common)
+        && let Ok(created) = directory.created()
+    {
+        let since = created
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default();
+        let number = std::os::unix::fs::MetadataExt::ino(&directory);
+        signs.push(sign("dir", &format!("{number} {}", since.as_nanos())));
+    }
+    if let Some(line) = first_line(&common.join("logs/HEAD")) {
+        signs.push(sign("log", &line));
+    }
+    signs
+}
+
+/// Returns the first line of a file, if it is short.
+fn first_line(path: &Path) -> Option<String> {
+    let mut start = Vec::new();
+    let file = fs::File::open(path).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    file.take(GIT_FILE_BYTES_MAX).read_to_end(&mut start).ok()?;
+    let end = start.iter().position(|byte| *byte == b'\n')?;
+    Some(String::from_utf8_lossy(start.get(..end)?).into_owned())
+}
+
+/// Returns the nearest ancestor with a marker or an entry in the config.
 fn marked(dir: &Path, configured: &[Configured]) -> Option<PathBuf> {
     let is_root =
         |folder: &&Path| marker::is_in(folder) || configured.iter().any(|own| own.path == **folder);

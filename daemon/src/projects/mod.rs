@@ -9,14 +9,18 @@ mod changes;
 mod command;
 pub mod compare;
 pub mod disk;
+mod earlier;
+mod entry_merge;
 mod feature;
 pub mod files;
 mod fix;
 mod guide;
+mod known_versions;
 mod location;
 mod marker;
 pub mod operations;
 mod outline;
+mod parts;
 mod passages;
 mod prepare;
 pub mod resource;
@@ -63,8 +67,11 @@ pub fn check_file(template: &str, content: &str) -> Result<usize, String> {
     for template in built_in.chain(own.as_ref().ok()) {
         let validation = validate(content, template);
         diagnostics += validation.errors.len();
-        let _ = guide(&validation, template, content);
-        let _ = append::append(content, content, template);
+        let _ = guide(&validation, template, content, guide::Submission::File);
+        if let Ok(entry) = append::prepare(content, content, template, "2025-06-30") {
+            let _ = append::check(content, &entry, template);
+            let _ = append::append(content, &entry, template);
+        }
         let _ = passages(&template.name, content);
     }
     own.map(|_| diagnostics)

@@ -2,7 +2,7 @@
 
 use serde_bytes::ByteArray;
 
-use super::command::{DraftContext, ProjectSubject, Report, WriteContext};
+use super::command::{DraftContext, MergedVersion, ProjectSubject, Report, WriteContext};
 use super::feature::ProjectState;
 use super::validate::Validation;
 use crate::clock::Micros;
@@ -69,13 +69,32 @@ impl PreparedContent {
     ///
     /// # Errors
     /// A long content cannot be stored as a blob.
-    pub fn written(cx: &Context, content: String) -> Result<Self, Refusal> {
+    pub fn written(cx: &Context, content: String, reason: Option<String>) -> Result<Self, Refusal> {
         Self::of(cx, content, |content| {
             codec::encode(&ContextWritten {
                 content: Some(content),
-                reason: None,
+                reason,
             })
         })
+    }
+
+    /// Returns the version that merges a manual edit with the version `beside`.
+    #[must_use]
+    pub fn merged(
+        self,
+        diagnostics: (u32, u32),
+        beside: u64,
+        conflicts: Vec<String>,
+    ) -> MergedVersion {
+        MergedVersion {
+            hash: self.hash,
+            bytes: self.bytes,
+            diagnostics,
+            beside: (!conflicts.is_empty()).then_some(beside),
+            conflicts,
+            body: Some(self.body),
+            blobs: self.blobs,
+        }
     }
 
     /// Prepares a draft.
@@ -141,6 +160,8 @@ impl PreparedContent {
             follows: None,
             base: None,
             beside: None,
+            conflicts: Vec::new(),
+            merged: None,
             attempts_kept: attempts_kept(cx)?,
             body: Some(self.body),
             blobs: self.blobs,
@@ -157,9 +178,11 @@ impl PreparedContent {
         cx: &Context,
         subject: ProjectSubject,
         file_type: &str,
+        is_entry: bool,
     ) -> Result<DraftContext, Refusal> {
         Ok(DraftContext {
             subject,
+            is_entry,
             file_type: file_type.to_owned(),
             attempts_kept: attempts_kept(cx)?,
             body: Some(self.body),

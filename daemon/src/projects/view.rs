@@ -34,6 +34,9 @@ pub struct ProjectRow {
     pub name: String,
     /// Directory of the project.
     pub path: String,
+    /// Signs of its git repository.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub git: Vec<String>,
     /// Time when the project was first recorded.
     pub created_at: Micros,
     /// Time of the last change to the project.
@@ -150,9 +153,14 @@ pub fn apply(
     let known: Option<ProjectRow> = get(rows, &own)?;
     match change {
         ProjectEvent::Initialised(made) => {
+            let before = known.as_ref().map(|known| known.git.clone());
             let row = ProjectRow {
                 name: made.name.clone(),
                 path: made.path.clone(),
+                git: match made.git.is_empty() {
+                    true => before.unwrap_or_default(),
+                    false => made.git.clone(),
+                },
                 created_at: known.map_or(at, |known| known.created_at),
                 updated_at: at,
             };

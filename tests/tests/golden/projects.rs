@@ -13,6 +13,7 @@ use super::{Events, talk};
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let mut events = Events::new(12, None, "shop-12345678");
     let made = ProjectInitialised {
+        git: Vec::new(),
         name: "My Shop ä".to_owned(),
         path: "/srv/My Shop ä".to_owned(),
     };
@@ -30,6 +31,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     written(&mut events);
     let content = Text::Inline("# Bugs\r\n".to_owned());
     let drafted = DraftMeta {
+        is_entry: false,
         file_type: "bugs".to_owned(),
         attempt: 2,
         blobs: Vec::new(),
@@ -37,6 +39,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let kind = EventKind::ContextDrafted;
     events.add("context_drafted", kind, &drafted, &DraftSaved { content });
     let with_blob = DraftMeta {
+        is_entry: false,
         blobs: vec![[8; 32].into()],
         ..drafted
     };
@@ -64,6 +67,7 @@ fn blob() -> Text {
 /// Adds a version for every kind of change.
 fn written(events: &mut Events) {
     let least = |change| VersionMeta {
+        conflicts: Vec::new(),
         file_type: "bugs".to_owned(),
         version: 1,
         change,

@@ -8,7 +8,7 @@ use std::sync::Barrier;
 use std::thread;
 
 use serde_json::{Value, json};
-use tests::{Daemon, Home, Random, call, has, seed, serve, until};
+use tests::{Daemon, Home, Random, call, has, has_words, seed, serve, until};
 
 use super::{
     LIMIT, get, history, init, path_of, refused_to, summary, text, text_or_empty, until_edited,
@@ -418,5 +418,167 @@ fn lost_folder(home: &Home, daemon: Daemon, project: &str) {
         write(&daemon, project, FILE, &summary(&[line]));
         until_says(&path_of(home, project, FILE), &summary(&[line]));
     }
+    daemon.verify();
+}
+
+/// Returns a feature, as an entry.
+fn feature(name: &str, description: &str) -> String {
+    format!(
+        "## {name}\n\n- **Status**: Active\n- **Confidence**: High\n- **Last Verified**: 2026-11-20\n\
+         - **Description**: {description}\n- **Implementation**: i\n- **Usage**: u\n"
+    )
+}
+
+fn append_feature(daemon: &Daemon, project: &str, entry: &str) -> Value {
+    let args = json!({"project_id": project, "file_type": "features", "entry": entry});
+    daemon.call("append_context", args)
+}
+
+/// An editor saves a buffer that is older than what agents appended: the file has the edit and every entry. What a
+/// person removes from the file as it is, is removed.
+#[test]
+fn a_buffer_that_is_saved_late_removes_nothing() {
+    let (home, daemon) = serve!();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, "features");
+    write(
+        &daemon,
+        &project,
+        "features",
+        &format!("# Features\n\n{}", feature("A", "first")),
+    );
+    let mut buffer = fs::read_to_string(&path).unwrap();
+    let there = || text_or_empty(&get(&daemon, &project, "features")["content"]).to_owned();
+    let mut names = vec!["## A\n".to_owned()];
+    for (round, (_, save)) in (1..).zip(SAVES) {
+        for number in 1..=2 {
+            let name = format!("N{round}-{number}");
+            assert_eq!(
+                append_feature(&daemon, &project, &feature(&name, "new"))["status"],
+                "success"
+            );
+            names.push(format!("## {name}\n"));
+        }
+        let edit = format!("better {round}");
+        buffer = buffer.replace("Description**: first", "Description**: better 0");
+        buffer = buffer.replace(&format!("better {}", round - 1), &edit);
+        save(&path, &buffer);
+        until("the edit with all entries", LIMIT, || {
+            let content = there();
+            let is_whole = names.iter().all(|name| content.contains(name));
+            (content.contains(&edit) && is_whole).then_some(())
+        });
+        until_says(&path, &there());
+    }
+    let reason = history(&daemon, &project, "features")
+        .into_iter()
+        .find(|one| one["change"] == "merged");
+    has_words(
+        &reason.unwrap()["reason"],
+        &["keeps what was added", "`N7-1`"],
+    );
+
+    // The last entry is removed from the file as it is.
+    let content = there();
+    let last = content.find("## N7-2").unwrap();
+    rename_over(&path, content[..last].trim_end());
+    until("the removal", LIMIT, || {
+        (!there().contains("N7-2")).then_some(())
+    });
+    assert!(there().contains("## N7-1\n"));
+    daemon.verify();
+}
+
+/// What an edit by hand broke is reported apart: appends of others succeed, with the version that broke it.
+#[test]
+fn a_broken_edit_blocks_nobody() {
+    let (home, daemon) = serve!();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, "features");
+    let first = format!("# Features\n\n{}", feature("A", "first"));
+    write(&daemon, &project, "features", &first);
+    until_says(&path, &first);
+    let broken = format!("{first}\n## Broken\n\n- **Status**: perhaps\n");
+    in_place(&path, &broken);
+    until_edited(&daemon, &project, "features", &broken);
+    for number in 1..=4 {
+        let reply = append_feature(&daemon, &project, &feature(&format!("Mine {number}"), "x"));
+        has(&reply, json!({"status": "success", "attempt_count": 1}));
+        assert_eq!(reply["validation_result"]["valid"], true, "{reply:#}");
+        let issues = &reply["earlier_issues"];
+        has(issues, json!({"by": "file", "since_version": 2}));
+        has_words(&issues["problems"][0], &["`Broken`", "perhaps", "line "]);
+    }
+    // A whole content that leaves it as it is succeeds, and one that breaks more does not.
+    let content = text(&get(&daemon, &project, "features")["content"]).to_owned();
+    let better = content.replace("first", "second");
+    let reply = super::update(&daemon, &project, "features", &better);
+    assert_eq!(reply["status"], "success", "{reply:#}");
+    has_words(&reply["earlier_issues"]["problems"][0], &["`Broken`"]);
+    let worse = better.replace(
+        "## Mine 1\n\n- **Status**: Active",
+        "## Mine 1\n\n- **Status**: Done",
+    );
+    let reply = super::update(&daemon, &project, "features", &worse);
+    assert_eq!(reply["status"], "correction_needed", "{reply:#}");
+    has_words(
+        &reply["correction_guidance"]["primary_issue"],
+        &["`Mine 1`"],
+    );
+    assert!(
+        !reply["validation_errors"].to_string().contains("Broken"),
+        "{reply:#}"
+    );
+    daemon.verify();
+}
+
+/// Both sides changed the same lines of an entry: the history has both, and both are told, until somebody brings them
+/// together.
+#[test]
+fn a_conflict_is_told_to_both_sides() {
+    let (home, daemon) = serve!();
+    let project = init(&home, &daemon, "stall");
+    let path = path_of(&home, &project, "features");
+    let with = |description: &str| {
+        format!(
+            "# Features\n\n{}\n{}",
+            feature("A", description),
+            feature("B", "b")
+        )
+    };
+    write(&daemon, &project, "features", &with("first"));
+    let buffer = fs::read_to_string(&path).unwrap();
+    let number = write(&daemon, &project, "features", &with("of the agent"));
+    until_says(&path, &with("of the agent"));
+    append_feature(&daemon, &project, &feature("C", "c"));
+    let edited = buffer
+        .replace("first", "of the person")
+        .replace(": b\n", ": better\n");
+    rename_over(&path, &edited);
+    let now = until("the merge", LIMIT, || {
+        let now = get(&daemon, &project, "features");
+        text_or_empty(&now["content"])
+            .contains("of the person")
+            .then_some(now)
+    });
+    has_words(&now["content"], &["of the person", ": better", "## C\n"]);
+    let versions = history(&daemon, &project, "features");
+    assert_eq!(versions[0]["conflicts"], json!(["A"]), "{versions:#?}");
+    assert!(super::warns(&now, "of `A`"), "{now:#}");
+    assert!(version(&daemon, &project, "features", number).contains("of the agent"));
+    let reply = append_feature(&daemon, &project, &feature("D", "d"));
+    assert!(super::warns(&reply, "of `A`"), "{reply:#}");
+    assert!(
+        super::warns(&get(&daemon, &project, "features"), "of `A`"),
+        "it is still open"
+    );
+    let content = text(&get(&daemon, &project, "features")["content"]).to_owned();
+    write(
+        &daemon,
+        &project,
+        "features",
+        &content.replace("of the person", "of both"),
+    );
+    assert_eq!(get(&daemon, &project, "features").get("warnings"), None);
     daemon.verify();
 }

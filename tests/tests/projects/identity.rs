@@ -304,3 +304,161 @@ fn what_is_no_project_is_told_with_those_that_are() {
     let refused = refused_to(&mut { gone }, "get_context", get("current"));
     is_refusal(&refused, Code::ProjectNotFound, &[project]);
 }
+
+/// A folder without a repository belongs to the parent that has context files, unless it is made a project itself.
+/// A marker begins a project, also within a repository.
+#[test]
+fn a_subfolder_belongs_to_its_parent() {
+    let (home, daemon) = serve!();
+    let (root, below) = (folder(&home, "notes"), folder(&home, "notes/src/deep"));
+    let current = json!({"project_id": "current", "file_type": "session_summary"});
+    let before = call(
+        &mut connect_in(&daemon, "ada", &below),
+        "get_context",
+        current.clone(),
+    );
+    assert_eq!(before.unwrap()["version"], 0);
+    write(
+        &daemon,
+        &root,
+        "session_summary",
+        &summary(&["of the root"]),
+    );
+    let read = |dir: &str| {
+        call(
+            &mut connect_in(&daemon, "ada", dir),
+            "get_context",
+            current.clone(),
+        )
+        .unwrap()
+    };
+    let there = read(&root);
+    for dir in [&below, &folder(&home, "notes/src")] {
+        has(
+            &read(dir),
+            json!({"project": there["project"], "version": 1}),
+        );
+    }
+    assert_ne!(read(&folder(&home, "others"))["project"], there["project"]);
+    let made = daemon.call("init_project", json!({"path": below}));
+    assert_eq!(made["created"], true);
+    has(
+        &read(&below),
+        json!({"project": made["project"], "version": 0}),
+    );
+
+    let repository = folder(&home, "mono");
+    git(&repository, &["init", "-q"]);
+    let package = folder(&home, "mono/packages/shop");
+    fs::write(Path::new(&package).join(".lore.toml"), "name = \"Shop\"\n").unwrap();
+    let deep = folder(&home, "mono/packages/shop/src");
+    let (whole, part) = (read(&repository), read(&deep));
+    assert_ne!(whole["project"], part["project"]);
+    assert!(text(&part["project"]).starts_with("shop-"), "{part}");
+    assert_eq!(
+        read(&folder(&home, "mono/packages/other"))["project"],
+        whole["project"]
+    );
+}
+
+/// Folders that hold everything identify no project: the call is refused with the projects there are.
+#[test]
+fn the_root_is_no_project() {
+    let (home, daemon) = serve!();
+    let root = folder(&home, "shop");
+    write(&daemon, &root, "session_summary", &summary(&["a"]));
+    let project = text(&listed(&daemon)[0]["project"]).to_owned();
+    for dir in ["/", "/usr/share", "/tmp", "/home", "/etc"] {
+        let mut inside = connect_in(&daemon, "ada", dir);
+        for (name, more) in [
+            ("get_context", json!({})),
+            ("update_context", json!({"content": summary(&["b"])})),
+            (
+                "append_context",
+                json!({"entry": "## 2025-03-01\n\n### Added\n\n- x\n"}),
+            ),
+        ] {
+            let mut args = json!({"project_id": "current", "file_type": "session_summary"});
+            args.as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            let refused = refused_to(&mut inside, name, args.clone());
+            is_refusal(
+                &refused,
+                Code::ProjectNotFound,
+                &["does not identify", &project, &root],
+            );
+            args["project_id"] = json!(fs::canonicalize(dir).unwrap());
+            let refused = refused_to(&mut inside, name, args);
+            is_refusal(
+                &refused,
+                Code::ProjectNotFound,
+                &["does not identify", &project],
+            );
+        }
+        let refused = refused_to(&mut inside, "init_project", json!({"path": dir}));
+        is_refusal(
+            &refused,
+            Code::InvalidInput,
+            &["does not identify", ".lore.toml"],
+        );
+    }
+    assert_eq!(listed(&daemon).len(), 1, "nothing was written");
+}
+
+/// A repository keeps its context files when it moves, with or without commits; a copy and a new repository in its
+/// old place are other projects.
+#[test]
+fn a_repository_is_recognised_where_it_is() {
+    let (home, daemon) = serve!();
+    let current = json!({"project_id": "current", "file_type": "session_summary"});
+    for (name, has_commits) in [("bare", false), ("shop", true)] {
+        let first = folder(&home, name);
+        git(&first, &["init", "-q"]);
+        if has_commits {
+            git(&first, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        }
+        write(&daemon, &first, "session_summary", &summary(&[name]));
+        let read = |dir: &str| {
+            call(
+                &mut connect_in(&daemon, "ada", dir),
+                "get_context",
+                current.clone(),
+            )
+            .unwrap()
+        };
+        let project = read(&first)["project"].clone();
+        let copy = format!("{}/{name}", folder(&home, "copies"));
+        let copied = Command::new("cp")
+            .args(["-a", &first, &copy])
+            .status()
+            .unwrap();
+        assert!(copied.success());
+        assert_ne!(read(&copy)["project"], project, "a copy");
+
+        let moved = format!("{}/{name}-2", folder(&home, "moved"));
+        fs::rename(&first, &moved).unwrap();
+        has(&read(&moved), json!({"project": project, "version": 1}));
+        let by_id = json!({"project_id": project, "file_type": "session_summary"});
+        assert_eq!(daemon.call("get_context", by_id)["version"], 1);
+        let mut inside = connect_in(&daemon, "ada", &moved);
+        let mut args = current.clone();
+        args["content"] = summary(&[name, "moved"]).into();
+        let reply = call(&mut inside, "update_context", args).unwrap();
+        has(&reply, json!({"project": project, "version": 2}));
+        let found = listed(&daemon);
+        let found = found.iter().find(|one| one["project"] == project).unwrap();
+        assert_eq!(found["path"], json!(moved));
+
+        let again = folder(&home, name);
+        git(&again, &["init", "-q"]);
+        let other = read(&again);
+        assert_ne!(
+            other["project"], project,
+            "another repository in the old place"
+        );
+        assert_eq!(other["version"], 0);
+        assert_eq!(read(&moved)["project"], project);
+    }
+    daemon.verify();
+}

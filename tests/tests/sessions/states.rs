@@ -35,7 +35,10 @@ fn a_session_is_known_by_its_first_message() {
     step(&daemon, "s-1", &json!({"n": 1}));
     say(&daemon, "s-1", "why is\n  the uplink down?");
     say(&daemon, "s-1", "and now?");
-    daemon.call("create_session", json!({"session": "s-2", "title": "Uplinks"}));
+    daemon.call(
+        "create_session",
+        json!({"session": "s-2", "title": "Uplinks"}),
+    );
     say(&daemon, "s-2", "hello");
     create(&daemon, "s-3");
     let list = daemon.call("list_sessions", json!({}));

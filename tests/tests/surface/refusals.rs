@@ -18,7 +18,11 @@ const SCRIPT: &str = include_str!("refusals.txt");
 
 /// Codes that no simple call gets: the daemon itself has to fail, its memory for calls to be exhausted, or a reply to be
 /// larger than a frame.
-const UNREACHABLE: [Code; 3] = [Code::Internal, Code::ResourceExhausted, Code::ResponseTooLarge];
+const UNREACHABLE: [Code; 3] = [
+    Code::Internal,
+    Code::ResourceExhausted,
+    Code::ResponseTooLarge,
+];
 
 /// Errors by their code, each with the first call that got it.
 #[derive(Default)]

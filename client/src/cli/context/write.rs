@@ -1,6 +1,6 @@
 //! `lore context update`, `append` and `clear`: commands that change a context file.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{WHICH, conflict, indented, project, violations};
 use crate::cli::command::Command;
@@ -108,7 +108,8 @@ fn written(reply: &Value) -> Rendered {
     match raw(reply, "status") {
         "success" => {
             let line = "{file_type:80} of {project:80} is at version {version=0}\n";
-            Rendered::good(fill(line, reply)).aside(violations(at(reply, "validation_result")))
+            let found = violations(at(reply, "validation_result"));
+            Rendered::good(fill(line, reply)).aside(found + &earlier(reply))
         }
         _ => Rendered::nothing(unfit(reply)),
     }
@@ -126,17 +127,46 @@ fn unfit(reply: &Value) -> String {
         for step in list(guidance, "step_by_step_fix") {
             text += &format!("  {}\n", sanitize_lines(step.as_str().unwrap_or_default()));
         }
-        text += "It would look like this:\n";
-        text += &indented(&sanitize_lines(raw(guidance, "template_to_follow").trim()));
+        text += "Corrected, with a gap `<...>` for each thing that only you know:\n";
+        text += &indented(&sanitize_lines(raw(guidance, "example_fix").trim()));
         text += "All that does not fit:\n";
     }
-    text += &violations(at(reply, "validation_result"));
+    text += &violations(&json!({
+        "errors": at(reply, "validation_errors"),
+        "more": at(at(reply, "validation_result"), "more"),
+    }));
+    text += &earlier(reply);
     let next = at(reply, "next_steps");
     if raw(reply, "status") == "max_attempts_reached" && !next.is_null() {
         text += &format!("{}\n", sanitize_lines(next.as_str().unwrap_or_default()));
     }
     let last = "Attempt {attempt_count}; your content is kept: `lore context get {file_type:80} --draft`\n";
     text + &fill(last, reply)
+}
+
+/// Lists the problems that the file had before; empty if it had none.
+fn earlier(reply: &Value) -> String {
+    let issues = at(reply, "earlier_issues");
+    if issues.is_null() {
+        return String::new();
+    }
+    let mut text = match at(issues, "since_version") {
+        Value::Null => "The file had this before:\n".to_owned(),
+        _ => fill(
+            "The file had this before, since version {since_version} by {by:40=-}:\n",
+            issues,
+        ),
+    };
+    for problem in list(issues, "problems") {
+        text += &format!(
+            "  {}\n",
+            sanitize_lines(problem.as_str().unwrap_or_default())
+        );
+    }
+    match at(issues, "more") {
+        Value::Null => text,
+        more => text + &format!("  … and {more} more\n"),
+    }
 }
 
 fn cleared(reply: &Value) -> String {

@@ -43,6 +43,9 @@ pub struct ContextVersion {
     pub base: Option<u64>,
     /// A concurrent version whose changes are not in this one.
     pub beside: Option<u64>,
+    /// Keys of entries and sections that both this edit and `beside` changed; this version has the edit's lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
     /// The reason that the writer gave.
     pub reason: Option<String>,
     /// Keys of the sections that differ from the previous version.

@@ -25,8 +25,8 @@ pub use template::{
     TemplateLine,
 };
 pub use write::{
-    AppendContextArgs, ClearContextArgs, ClearContextReply, CorrectionGuidance, UpdateContextArgs,
-    UpdateContextReply, ValidationError, ValidationResult,
+    AppendContextArgs, ClearContextArgs, ClearContextReply, CorrectionGuidance, EarlierIssues,
+    UpdateContextArgs, UpdateContextReply, ValidationError, ValidationResult,
 };
 
 use lore_wire::wire;

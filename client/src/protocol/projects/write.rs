@@ -30,7 +30,7 @@ pub struct AppendContextArgs {
     pub project_id: String,
     /// The file type; its template has to define where entries go.
     pub file_type: String,
-    /// The entry, Markdown with its heading.
+    /// The entry, Markdown with its heading. One line is enough: it becomes the heading.
     pub entry: String,
     /// Fail with `CONFLICT` unless this is the newest version; default: append to any version.
     pub expected_version: Option<u64>,
@@ -52,7 +52,8 @@ pub struct ValidationError {
     pub severity: Severity,
     /// How to correct it.
     pub correction_prompt: String,
-    /// An example of the correct form.
+    /// An example of the correct form; it is shortened or left out if there are many problems.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub template_example: String,
 }
 
@@ -61,7 +62,8 @@ pub struct ValidationError {
 pub struct ValidationResult {
     /// Whether it has no errors; warnings are allowed.
     pub valid: bool,
-    /// Errors and warnings, in the order of their lines.
+    /// Errors and warnings, in the order of their lines. Of a rejected update they are in `validation_errors`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<ValidationError>,
     /// Number of further problems.
     pub more: Option<u64>,
@@ -78,10 +80,23 @@ pub struct CorrectionGuidance {
     pub step_by_step_fix: Vec<String>,
     /// The form to follow.
     pub template_to_follow: String,
-    /// The corrected part of the content.
+    /// Your own content, corrected; each `<...>` is a gap that you have to fill in.
     pub example_fix: String,
     /// How to try again.
     pub retry_instructions: String,
+}
+
+/// Problems of a context file that were there before.
+#[wire]
+pub struct EarlierIssues {
+    /// The version that brought them.
+    pub since_version: Option<u64>,
+    /// Its agent; `file` for an edit by hand.
+    pub by: Option<String>,
+    /// The problems with their lines, one for each section or entry.
+    pub problems: Vec<String>,
+    /// Number of further sections and entries with problems.
+    pub more: Option<u64>,
 }
 
 /// Reply of `update_context` and `append_context`.
@@ -101,11 +116,13 @@ pub struct UpdateContextReply {
     pub version: Option<u64>,
     /// The number of this attempt in a row.
     pub attempt_count: u64,
-    /// The validation of the content.
+    /// The validation of the content; of an append, of the entry.
     pub validation_result: Option<ValidationResult>,
     /// The errors and warnings, if they reject the update.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub validation_errors: Vec<ValidationError>,
+    /// Problems of other parts of the file, which were there before. They do not reject the update.
+    pub earlier_issues: Option<EarlierIssues>,
     /// How to correct it.
     pub correction_guidance: Option<CorrectionGuidance>,
     /// The next steps.

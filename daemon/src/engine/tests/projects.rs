@@ -101,6 +101,8 @@ impl Project {
                 };
                 let bytes: &[u8] = if is_cleared { b"" } else { &[content] };
                 TestCall::new(WriteContext {
+                    conflicts: Vec::new(),
+                    merged: None,
                     subject: self.subject(0),
                     file_type: file_type(file),
                     change,
@@ -134,6 +136,7 @@ impl Project {
             } => {
                 let (content, blobs) = text(content, is_blob);
                 TestCall::new(DraftContext {
+                    is_entry: false,
                     subject: self.subject(0),
                     file_type: file_type(file),
                     attempts_kept: 1_000_000,
@@ -146,7 +149,9 @@ impl Project {
 
     fn subject(&self, name: u8) -> ProjectSubject {
         let known = self.worktree.map(|worktree| KnownDirectory {
+            is_moved: false,
             initialised: ProjectInitialised {
+                git: Vec::new(),
                 name: format!("name-{name}"),
                 path: format!("/p-{}", self.project),
             },

@@ -40,6 +40,19 @@ pub fn merge(base: &str, ours: &str, theirs: &str, labels: [&str; 2], longest: D
     }
 }
 
+/// Merges `ours` and `theirs` without markers: a conflict has the lines of `ours`. What both inserted at one place is
+/// no conflict; both insertions are there. Returns the text and the number of conflicts.
+#[must_use]
+pub fn merge_preferring(
+    base: &str,
+    ours: &str,
+    theirs: &str,
+    longest: Duration,
+) -> (String, usize) {
+    let merged = combined(base, ours, theirs, ["", ""], (longest, true));
+    (merged.text, merged.conflicts)
+}
+
 /// Merges without the shortcuts for equal texts.
 pub(super) fn woven(
     base: &str,
@@ -48,11 +61,22 @@ pub(super) fn woven(
     labels: [&str; 2],
     longest: Duration,
 ) -> Merge {
+    combined(base, ours, theirs, labels, (longest, false)).done()
+}
+
+fn combined<'l>(
+    base: &str,
+    ours: &str,
+    theirs: &str,
+    labels: [&'l str; 2],
+    (longest, prefers_ours): (Duration, bool),
+) -> MergedText<'l> {
     let mut out = MergedText {
         text: String::with_capacity(ours.len().max(theirs.len())),
         conflicts: 0,
         ending: if ours.contains("\r\n") { "\r\n" } else { "\n" },
         labels,
+        prefers_ours,
     };
     let (base, ours, theirs) = (lines(base), lines(ours), lines(theirs));
     // Each side gets half of the time.
@@ -76,12 +100,16 @@ pub(super) fn woven(
             out.lines(ours);
         } else if ours == was {
             out.lines(theirs);
+        } else if prefers_ours && was.is_empty() {
+            out.lines(ours);
+            out.end_line();
+            out.lines(theirs);
         } else {
             out.conflict(ours, theirs);
         }
     }
     out.unchanged(&base, unchanged_from..base.len());
-    out.done()
+    out
 }
 
 /// A range of the base, and the range of a side that replaces it.
@@ -179,6 +207,8 @@ struct MergedText<'a> {
     /// Line ending of the markers.
     ending: &'static str,
     labels: [&'a str; 2],
+    /// Whether a conflict has our lines only, without markers.
+    prefers_ours: bool,
 }
 
 impl MergedText<'_> {
@@ -206,6 +236,12 @@ impl MergedText<'_> {
         let (theirs, _) = theirs.split_at(theirs.len() - tail);
 
         self.conflicts += 1;
+        if self.prefers_ours {
+            self.lines(first);
+            self.lines(ours);
+            self.lines(last);
+            return;
+        }
         let [our_label, their_label] = self.labels;
         self.lines(first);
         self.mark("<<<<<<< ", our_label);
@@ -216,10 +252,14 @@ impl MergedText<'_> {
         self.lines(last);
     }
 
-    fn mark(&mut self, mark: &str, label: &str) {
+    fn end_line(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with('\n') {
             self.text.push_str(self.ending);
         }
+    }
+
+    fn mark(&mut self, mark: &str, label: &str) {
+        self.end_line();
         self.text.push_str(mark);
         self.text.push_str(&label.replace(['\n', '\r'], " "));
         self.text.push_str(self.ending);

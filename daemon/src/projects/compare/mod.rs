@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use similar::{Algorithm, DiffOp, TextDiff};
 
-pub use merge::{Merge, merge};
+pub use merge::{Merge, merge, merge_preferring};
 pub use unified::{UnifiedDiff, unified};
 
 /// Time limit that suffices for texts of some MB that have something in common.

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use lored_redact::SecretCounts;
 
-use super::super::command::{NoOpReason, ProjectSubject};
-use super::super::compare::{Merge, merge};
+use super::super::command::{NoOpReason, ProjectSubject, WriteContext};
 use super::super::disk::Name;
+use super::super::entry_merge::{Candidate, EntryMerge, base_of, merge_entries};
 use super::super::feature::ProjectState;
 use super::super::operations::content_of;
 use super::super::prepare::{PreparedContent, check_content, counts};
+use super::super::template::Template;
 use super::super::validate::validate;
 use super::super::view::{self, FileRow};
 use super::last_synced::Version;
@@ -30,6 +31,11 @@ pub const AGENT: &str = "file";
 const MERGED_MAX: Duration = Duration::from_secs(2);
 /// Versions that are compared with the file on disk.
 const VERSIONS_MAX: usize = 100;
+/// Versions that an edit may have been made from, and their length together.
+const BASES_MAX: usize = 40;
+const BASES_BYTES_MAX: u64 = 4 << 20;
+/// Entries that a reason names.
+const NAMED_MAX: usize = 10;
 
 /// The result of recording an edit.
 pub enum EditOutcome {
@@ -69,7 +75,8 @@ pub fn version_with(
     Ok(found)
 }
 
-/// Records an edit that was made from version `from`.
+/// Records an edit that was made when version `from` was on disk. It is merged with what agents wrote since the
+/// version of the editor's buffer.
 pub async fn record(
     cx: &Arc<Context>,
     name: &Name,
@@ -97,25 +104,166 @@ pub async fn record(
         // Apart from its secrets, the content is in the log already; the file is rewritten later.
         return Ok(EditOutcome::As(same.written.version));
     }
-    let newest_version = newest.map_or(0, |row| row.written.version);
-    let base = from.map_or(newest_version, |from| from.number);
-    let is_beside = base != newest_version;
-    let edit = Edit {
-        name: name.clone(),
-        change: Change::Edited,
-        content: content.clone(),
-        follows: newest_version,
-        base: is_beside.then_some(base),
-        // Until both are merged.
-        beside: is_beside.then_some(newest_version),
-    };
-    let Some(number) = write(cx, edit).await? else {
-        return Ok(EditOutcome::Again);
-    };
-    if let Some(newest) = newest.filter(|_| is_beside) {
-        synchronise(cx, name, content, base, newest, number).await?;
+    let follows = newest.map_or(0, |row| row.written.version);
+    let shared = Arc::clone(cx);
+    let (of, newest) = (name.clone(), newest.cloned());
+    let state = State::live(cx, None).await?;
+    let command = blocking(move || {
+        let files = EditedFile::of(&shared, &state, &of)?;
+        let command = files.command(content, newest.as_ref(), from)?;
+        drop(files);
+        Ok(command)
+    })
+    .await?;
+    Ok(match send(cx, command).await? {
+        true => EditOutcome::As(follows + 1),
+        false => EditOutcome::Again,
+    })
+}
+
+/// A context file that was edited by hand, with its template.
+struct EditedFile<'s> {
+    cx: &'s Context,
+    state: &'s State,
+    name: &'s Name,
+    template: Option<Arc<Template>>,
+}
+
+impl<'s> EditedFile<'s> {
+    fn of(cx: &'s Context, state: &'s State, name: &'s Name) -> Result<Self, Refusal> {
+        let room = ProjectState::of(cx)?;
+        let row = view::project(state, name.project())?;
+        let place = match row {
+            Some(row) => room.place_in(state, Path::new(&row.path))?,
+            None => None,
+        };
+        let layers = room.templates(place.as_ref());
+        let template = layers.get(name.file_type());
+        Ok(Self {
+            cx,
+            state,
+            name,
+            template: template.map(|found| Arc::clone(&found.template)),
+        })
     }
-    Ok(EditOutcome::As(number))
+
+    /// Prepares the versions to record: the edit, and its merge with the newest version if it lacks something.
+    fn command(
+        &self,
+        content: String,
+        newest: Option<&FileRow>,
+        from: Option<Version>,
+    ) -> Result<WriteContext, Refusal> {
+        let newest_version = newest.map_or(0, |row| row.written.version);
+        let on_disk = from.map_or(newest_version, |from| from.number);
+        let (base, base_content) = self.base(&content, on_disk)?;
+        let is_beside = base != newest_version;
+        let merge = match newest.filter(|_| is_beside) {
+            Some(newest) => {
+                let theirs = self.content(newest)?;
+                let template = self.template.as_deref();
+                Some(merge_entries(
+                    &base_content,
+                    &content,
+                    &theirs,
+                    template,
+                    MERGED_MAX,
+                ))
+            }
+            None => None,
+        };
+        let mut merge = merge.unwrap_or_else(|| EntryMerge {
+            text: content.clone(),
+            ..EntryMerge::default()
+        });
+        let diagnostics = self.counts(&content);
+        // A merge that became too long is not recorded; then the edit is the newest version, with a conflict.
+        let limit = ProjectState::of(self.cx)?.limits.content_bytes_max;
+        if merge.text.len() as u64 > limit {
+            merge.conflicts.append(&mut merge.kept);
+            merge.text.clone_from(&content);
+        }
+        let merged = if merge.text == content {
+            None
+        } else {
+            let counts = self.counts(&merge.text);
+            let reason = (!merge.kept.is_empty()).then(|| kept_reason(base, &merge.kept));
+            let prepared = PreparedContent::written(self.cx, merge.text, reason)?;
+            let conflicts = std::mem::take(&mut merge.conflicts);
+            Some(prepared.merged(counts, newest_version, conflicts))
+        };
+        let prepared = PreparedContent::written(self.cx, content, None)?;
+        let subject = subject(self.cx, self.name);
+        let mut command =
+            prepared.write(self.cx, subject, self.name.file_type(), Change::Edited)?;
+        command.diagnostics = diagnostics;
+        command.follows = Some(newest_version);
+        command.base = is_beside.then_some(base);
+        let is_apart = merged.is_some() || !merge.conflicts.is_empty();
+        command.beside = (is_beside && is_apart).then_some(newest_version);
+        command.conflicts = merge.conflicts;
+        command.merged = merged;
+        Ok(command)
+    }
+
+    /// Returns the version that an edit was made from, with its content.
+    fn base(&self, edited: &str, on_disk: u64) -> Result<(u64, String), Refusal> {
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        let (project, file_type) = (self.name.project(), self.name.file_type());
+        let below = on_disk.saturating_add(1);
+        view::versions(self.state, project, file_type, below, &mut |row| {
+            bytes += row.written.bytes;
+            let is_enough = rows.len() == BASES_MAX || bytes > BASES_BYTES_MAX;
+            if rows.is_empty() || !is_enough {
+                rows.push(row);
+            }
+            Ok(if is_enough {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        let mut candidates = Vec::with_capacity(rows.len());
+        for row in &rows {
+            candidates.push(Candidate {
+                content: self.content(row)?,
+                is_by_hand: row.written.change == Change::Edited,
+            });
+        }
+        let at = base_of(edited, &candidates, self.template.as_deref());
+        let content = candidates.into_iter().nth(at).map(|one| one.content);
+        let number = rows.get(at).map_or(on_disk, |row| row.written.version);
+        Ok((number, content.unwrap_or_default()))
+    }
+
+    fn content(&self, row: &FileRow) -> Result<String, Refusal> {
+        match row.is_written() {
+            true => content_of(self.cx, self.state, row.place()),
+            false => Ok(String::new()),
+        }
+    }
+
+    fn counts(&self, content: &str) -> (u32, u32) {
+        let template = self.template.as_ref();
+        template.map_or((0, 0), |template| counts(&validate(content, template)))
+    }
+}
+
+/// The reason of a merge that kept entries which the edit did not have.
+fn kept_reason(base: u64, kept: &[String]) -> String {
+    let names: Vec<String> = kept
+        .iter()
+        .take(NAMED_MAX)
+        .map(|title| format!("`{title}`"))
+        .collect();
+    let more = match kept.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "the edit was made from version {base}, so it keeps what was added since: {}{more}",
+        names.join(", ")
+    )
 }
 
 /// Redacts the secrets of a manual edit. The file is rewritten with the redacted text.
@@ -169,86 +317,6 @@ pub async fn record_deletion(cx: &Arc<Context>, name: &Name, row: &FileRow) -> R
     send(cx, command).await.map(drop)
 }
 
-/// Merges an edit with the concurrent version if their changes do not touch.
-async fn synchronise(
-    cx: &Arc<Context>,
-    name: &Name,
-    edited: String,
-    base: u64,
-    beside: &FileRow,
-    number: u64,
-) -> Result<(), Refusal> {
-    let state = State::live(cx, None).await?;
-    let (shared, of, beside) = (Arc::clone(cx), name.clone(), beside.clone());
-    let merged = blocking(move || {
-        let read = |row: Option<FileRow>| match row.filter(FileRow::is_written) {
-            Some(row) => content_of(&shared, &state, row.place()),
-            None => Ok(String::new()),
-        };
-        let base = read(view::version(&state, of.project(), of.file_type(), base)?)?;
-        let theirs = read(Some(beside))?;
-        drop(state);
-        Ok(
-            match merge(&base, &edited, &theirs, ["edited", "theirs"], MERGED_MAX) {
-                Merge::Clean(text) => Some(text).filter(|text| *text != edited),
-                Merge::Conflicts { .. } => None,
-            },
-        )
-    })
-    .await?;
-    let Some(content) = merged else {
-        return Ok(());
-    };
-    let joined = Edit {
-        name: name.clone(),
-        change: Change::Merged,
-        content,
-        follows: number,
-        base: None,
-        beside: None,
-    };
-    // If another version was recorded meanwhile, its own synchronisation merges it.
-    write(cx, joined).await.map(drop)
-}
-
-/// A version that the follower records.
-struct Edit {
-    name: Name,
-    change: Change,
-    content: String,
-    follows: u64,
-    base: Option<u64>,
-    beside: Option<u64>,
-}
-
-/// Records a version; returns its number, or `None` if a concurrent version was recorded first.
-async fn write(cx: &Arc<Context>, edit: Edit) -> Result<Option<u64>, Refusal> {
-    let shared = Arc::clone(cx);
-    let state = State::live(cx, None).await?;
-    let command = blocking(move || {
-        let row = view::project(&state, edit.name.project())?;
-        drop(state);
-        let room = ProjectState::of(&shared)?;
-        let place = row.and_then(|row| room.place_of(Path::new(&row.path)));
-        let layers = room.templates(place.as_ref());
-        let template = layers.get(edit.name.file_type());
-        let diagnostics = template.map_or((0, 0), |found| {
-            counts(&validate(&edit.content, &found.template))
-        });
-        let prepared = PreparedContent::written(&shared, edit.content)?;
-        let subject = subject(&shared, &edit.name);
-        let mut command = prepared.write(&shared, subject, edit.name.file_type(), edit.change)?;
-        command.diagnostics = diagnostics;
-        command.follows = Some(edit.follows);
-        command.base = edit.base;
-        command.beside = edit.beside;
-        Ok(command)
-    })
-    .await?;
-    let follows = command.follows.unwrap_or(0);
-    Ok(send(cx, command).await?.then_some(follows + 1))
-}
-
 fn subject(cx: &Context, name: &Name) -> ProjectSubject {
     let clock = cx.engine.clock();
     ProjectSubject {
@@ -259,10 +327,7 @@ fn subject(cx: &Context, name: &Name) -> ProjectSubject {
 }
 
 /// Sends a command; returns whether it was recorded, which fails if a concurrent version was recorded first.
-async fn send(
-    cx: &Arc<Context>,
-    command: super::super::command::WriteContext,
-) -> Result<bool, Refusal> {
+async fn send(cx: &Arc<Context>, command: WriteContext) -> Result<bool, Refusal> {
     let report = command.report.clone();
     let actor = Actor {
         agent: AGENT.to_owned(),

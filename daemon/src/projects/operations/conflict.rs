@@ -1,6 +1,7 @@
 //! The refusal of an update of an outdated version: both versions, the sections that both changed, and their merge
 //! if the changes do not touch.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,14 +12,15 @@ use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
 use crate::operation::Context;
 use crate::projects::changes::{both_changed, changed_sections};
-use crate::projects::compare::{Merge, merge};
+use crate::projects::entry_merge::merge_entries;
+use crate::projects::template::Template;
 use crate::projects::view::{self, FileRow};
 use crate::state::State;
 
 /// A longer version is reported by its number alone.
 const SIDE_BYTES_MAX: usize = 128 * 1024;
 /// Time limit for merging.
-const MERGED_MAX: Duration = Duration::from_secs(2);
+pub(super) const MERGED_MAX: Duration = Duration::from_secs(2);
 
 /// The two sides of a conflicting update.
 pub struct ConflictSides {
@@ -32,6 +34,8 @@ pub struct ConflictSides {
     pub newest: Option<FileRow>,
     /// The caller's content, if the change is a complete content.
     pub yours: Option<String>,
+    /// The template of the file, if there is one.
+    pub template: Option<Arc<Template>>,
 }
 
 /// Builds the refusal, with base, theirs and yours.
@@ -73,10 +77,10 @@ pub fn refusal(cx: &Context, state: &State, sides: ConflictSides) -> Result<Refu
             changed_sections(&base, yours).into(),
         );
         reported.insert("changed_by_both".to_owned(), both.clone().into());
-        if let Merge::Clean(merged) = merge(&base, yours, &theirs, ["yours", "theirs"], MERGED_MAX)
-            && merged.len() <= SIDE_BYTES_MAX
-        {
-            reported.insert("merged".to_owned(), merged.into());
+        let template = sides.template.as_deref();
+        let merge = merge_entries(&base, yours, &theirs, template, MERGED_MAX);
+        if merge.conflicts.is_empty() && merge.text.len() <= SIDE_BYTES_MAX {
+            reported.insert("merged".to_owned(), merge.text.into());
         }
     }
     let is_merged = reported.contains_key("merged");

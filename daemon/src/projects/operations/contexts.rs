@@ -10,16 +10,19 @@ use lore::protocol::projects::{
 use super::history::no_version;
 use super::wire;
 use super::{
-    ResolvedProject, change, check_file_type, content_of, path_of, types_known, version_at,
+    ResolvedProject, change, check_file_type, conflict_warning, content_of, open_conflict, path_of,
+    types_known, version_at,
 };
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
+use crate::events::projects::ProjectEvent;
 use crate::hint::{Tool, hint};
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking};
+use crate::projects::append;
 use crate::projects::feature::ProjectState;
 use crate::projects::outline::Outline;
 use crate::projects::template::{Layers, Template};
-use crate::projects::validate::validate;
+use crate::projects::validate::{Validation, validate};
 use crate::projects::view::{self, FileRow};
 use crate::state::State;
 use crate::tokens::Tokens;
@@ -82,17 +85,26 @@ impl<'r> ProjectFiles<'r> {
         check_file_type(file_type, &types)?;
         let row = self.row(&args)?;
         let mut reply = self.empty(file_type, row.as_ref())?;
+        let mut is_entry = false;
         let content = if args.draft == Some(true) {
-            Some(self.draft(caller, file_type, &mut reply)?)
+            let (draft, of_entry) = self.draft(caller, file_type, &mut reply)?;
+            is_entry = of_entry;
+            Some(draft)
         } else {
-            match row.filter(FileRow::is_written) {
+            match row.clone().filter(FileRow::is_written) {
                 Some(row) => Some(content_of(self.cx, self.state, row.place())?),
                 None => None,
             }
         };
         let template = self.layers.get(file_type).map(|found| &*found.template);
+        if let (true, Some(entry), Some(template)) = (is_entry, &content, template) {
+            let validation = self.checked_entry(entry, row.as_ref(), template)?;
+            reply.validation = validation.as_ref().map(wire::validation);
+        }
         match (content, template) {
-            (Some(content), template) => self.describe(&args, content, template, &mut reply)?,
+            (Some(content), template) => {
+                self.describe(caller, &args, content, template, &mut reply)?;
+            }
             (None, Some(template)) => reply.template = Some(to_write(template)),
             (None, None) => {}
         }
@@ -152,7 +164,7 @@ impl<'r> ProjectFiles<'r> {
         caller: &Caller,
         file_type: &str,
         reply: &mut GetContextReply,
-    ) -> Result<String, Refusal> {
+    ) -> Result<(String, bool), Refusal> {
         let agent = &caller.actor.agent;
         let draft = view::draft(self.state, &self.found.project, file_type, agent)?;
         let Some(draft) = draft else {
@@ -169,21 +181,45 @@ impl<'r> ProjectFiles<'r> {
         reply.updated_at = Some(format_time(draft.at));
         reply.updated_by = Some(agent.clone());
         reply.change = None;
-        content_of(self.cx, self.state, draft.place())
+        let (record, position) = draft.place();
+        let event = self.state.log().event(record, position)?;
+        let meta = ProjectEvent::of(&event)?;
+        let is_entry = matches!(meta, Some(ProjectEvent::DraftSaved(meta)) if meta.is_entry);
+        Ok((content_of(self.cx, self.state, draft.place())?, is_entry))
+    }
+
+    /// Validates the draft of an entry against the current file.
+    fn checked_entry(
+        &self,
+        entry: &str,
+        row: Option<&FileRow>,
+        template: &Template,
+    ) -> Result<Option<Validation>, Refusal> {
+        let there = match row.filter(|row| row.is_written()) {
+            Some(row) => content_of(self.cx, self.state, row.place())?,
+            None => String::new(),
+        };
+        // Its heading was completed when it was sent, so the date does not matter.
+        let entry = append::prepare(&there, entry, template, "");
+        Ok(entry
+            .ok()
+            .map(|entry| append::check(&there, &entry, template)))
     }
 
     /// Adds the content, or the requested part of it, with its validation and sections to the reply.
     fn describe(
         &self,
+        caller: &Caller,
         args: &GetContextArgs,
         content: String,
         template: Option<&Template>,
         reply: &mut GetContextReply,
     ) -> Result<(), Refusal> {
         match template {
-            Some(template) => {
+            Some(template) if reply.validation.is_none() => {
                 reply.validation = Some(wire::validation(&validate(&content, template)));
             }
+            Some(_) => {}
             None => reply.warnings.push(format!(
                 "template `{}` no longer exists: the content is not checked",
                 args.file_type
@@ -207,6 +243,14 @@ impl<'r> ProjectFiles<'r> {
             shown.truncate(kept);
         }
         reply.content = Some(shown);
+        let is_whole = args.section.is_none() && reply.truncated != Some(true);
+        let is_newest = args.version.is_none() && args.as_of.is_none();
+        if is_whole && is_newest && args.draft != Some(true) {
+            let room = ProjectState::of(self.cx)?;
+            let (project, file_type) = (&self.found.project, &args.file_type);
+            room.known_versions
+                .note(caller, project, file_type, reply.version);
+        }
         Ok(())
     }
 
@@ -215,16 +259,11 @@ impl<'r> ProjectFiles<'r> {
         let room = ProjectState::of(self.cx)?;
         let project = &self.found.project;
         let newest = view::file(self.state, project, file_type)?;
-        if let Some(row) = &newest
-            && let Some(beside) = row.written.beside
-            && reply.version == row.written.version
-        {
-            reply.warnings.push(format!(
-                "version {beside} and the edit by hand in version {} changed the same lines at the \
-                 same time; the changes of {beside} are not in it: read it with `version`, and bring both \
-                 together",
-                row.written.version
-            ));
+        if newest.is_some_and(|row| reply.version == row.written.version) {
+            let conflict = open_conflict(self.state, project, file_type)?;
+            reply
+                .warnings
+                .extend(conflict.as_ref().map(conflict_warning));
         }
         reply
             .warnings
@@ -322,14 +361,20 @@ impl ProjectFiles<'_> {
             rows.insert(file_type, Some(row));
         }
         let mut contexts = Vec::new();
+        let mut warnings = self.found.warnings();
         for (file_type, row) in rows {
+            if row.is_some() {
+                let conflict = open_conflict(self.state, project, &file_type)?;
+                let reported = conflict.as_ref().map(conflict_warning);
+                warnings.extend(reported.map(|conflict| format!("{file_type}: {conflict}")));
+            }
             contexts.push(self.file(file_type, row)?);
         }
         Ok(ListContextsReply {
             contexts,
             position: self.state.position(),
             durable: self.cx.engine.is_durable(),
-            warnings: self.found.warnings(),
+            warnings,
             project: self.found.project,
         })
     }

@@ -141,6 +141,7 @@ fn version(row: &FileRow, reason: Option<String>, changed: Vec<String>) -> Conte
         warnings: u64::from(written.warnings),
         base: written.base,
         beside: written.beside,
+        conflicts: written.conflicts.clone(),
         reason,
         changed_sections: changed,
     }

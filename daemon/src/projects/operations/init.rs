@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lore::protocol::projects::{InitProjectArgs, InitProjectReply};
 
-use super::known;
+use super::{known, unidentified};
 use crate::engine::KeyClaim;
 use crate::error::Refusal;
 use crate::log::LoggedEvent;
@@ -61,10 +61,17 @@ async fn place(
                 .hint("Give an absolute path."));
             }
         };
-        room.place_in(&state, &path)?.ok_or_else(|| {
+        let place = room.own_place_in(&state, &path)?.ok_or_else(|| {
             Refusal::invalid(format!("directory {path:?} not found"))
                 .hint("Give the path of a directory that exists and can be read.")
-        })
+        })?;
+        match place.is_identified() {
+            true => Ok(place),
+            false => Err(Refusal::invalid(unidentified(&place)).hint(
+                "Give the path of a project's own folder. To make this folder a project all the same, write a \
+                 `.lore.toml` with an `id` there.",
+            )),
+        }
     })
     .await
 }

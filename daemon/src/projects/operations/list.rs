@@ -89,7 +89,7 @@ fn page(
 fn project(cx: &Context, state: &State, id: String, row: ProjectRow) -> Result<Project, Refusal> {
     let room = ProjectState::of(cx)?;
     let place = room
-        .place_of(Path::new(&row.path))
+        .place_in(state, Path::new(&row.path))?
         .filter(|place| place.project == id);
     let files = view::files(state, &id)?.into_iter();
     let worktrees = view::worktrees(state, &id)?.into_iter();

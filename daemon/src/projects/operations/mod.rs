@@ -54,6 +54,8 @@ pub const OPERATIONS: &[Operation] = &[
 const CURRENT: &str = "current";
 /// Limit on the projects that a refusal lists.
 const NAMED_MAX: usize = 10;
+/// Versions that are searched for a conflict.
+const CONFLICTS_MAX: u32 = 100;
 /// Similarity from which a file type is suggested, in thousandths.
 const NEAR_MIN: u32 = 750;
 
@@ -99,13 +101,13 @@ impl ResolvedProject {
                 let sentence = "`current` is the project of the caller's working directory, and this caller has none";
                 return Err(not_found(rows, "", sentence)?);
             };
-            return Ok(Self::at(place));
+            return Self::identified(rows, place);
         }
         if Path::new(id).is_absolute() {
             let Some(place) = room.place_in(rows, &room.directory(id)?)? else {
                 return Err(not_found(rows, id, &format!("directory {id:?} not found"))?);
             };
-            return Ok(Self::at(place));
+            return Self::identified(rows, place);
         }
         if !is_id(id) {
             return Err(not_an_id(id));
@@ -120,13 +122,21 @@ impl ResolvedProject {
             return Err(not_found(rows, id, &format!("project `{id}` not found"))?);
         };
         let place = room
-            .place_of(Path::new(&row.path))
+            .place_in(rows, Path::new(&row.path))?
             .filter(|place| place.project == id);
         Ok(Self {
             project: id.to_owned(),
             place,
             is_at: false,
         })
+    }
+
+    /// Refuses a folder that holds everything, such as `/` or a home folder.
+    fn identified(rows: &dyn Rows, place: ProjectLocation) -> Result<Self, Refusal> {
+        match place.is_identified() {
+            true => Ok(Self::at(place)),
+            false => Err(not_found(rows, "", &unidentified(&place))),
+        }
     }
 
     fn at(place: ProjectLocation) -> Self {
@@ -161,13 +171,25 @@ impl ResolvedProject {
     }
 }
 
+/// Says that a folder identifies no project.
+pub(super) fn unidentified(place: &ProjectLocation) -> String {
+    format!(
+        "the folder {} does not identify a project: it is not a git repository and has no `{}`. Name one of the \
+         projects, or a path in it, or go to its folder",
+        place.path.display(),
+        super::marker::FILE
+    )
+}
+
 /// Returns the data to record about a location, with the caller's name for it if there is one.
 pub(super) fn known(place: &ProjectLocation, name: Option<String>) -> KnownDirectory {
     KnownDirectory {
         initialised: ProjectInitialised {
             name: name.unwrap_or_else(|| place.name.clone()),
             path: place.path.to_string_lossy().into_owned(),
+            git: place.git.clone(),
         },
+        is_moved: place.is_moved,
         worktree: WorktreeSeen {
             path: place.root.to_string_lossy().into_owned(),
             branch: place.branch.clone(),
@@ -289,6 +311,57 @@ pub(super) fn version_at(
     view::versions(rows, project, file_type, u64::MAX, &mut |row| {
         Ok(if is_then(&row) {
             found = Some(row);
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    Ok(found)
+}
+
+/// Describes the conflict of a version with a concurrent one.
+pub(super) fn conflict_warning(row: &FileRow) -> String {
+    let written = &row.written;
+    let beside = written.beside.unwrap_or_default();
+    let names: Vec<String> = written
+        .conflicts
+        .iter()
+        .take(NAMED_MAX)
+        .map(|title| format!("`{title}`"))
+        .collect();
+    let of = match names.as_slice() {
+        [] => String::new(),
+        names => format!(" of {}", names.join(", ")),
+    };
+    format!(
+        "version {beside} and {} changed the same lines{of} at the same time; the file has those of the latter, and \
+         the changes of {beside} are not in it: read it with `version`, and bring both together",
+        match written.change {
+            Change::Updated | Change::Appended | Change::Cleared =>
+                format!("version {}", written.version),
+            Change::Edited => format!("the edit by hand in version {}", written.version),
+            Change::Merged => format!("version {}", written.version - 1),
+        }
+    )
+}
+
+/// Returns the newest version with a conflict that no later whole content or edit can have resolved.
+pub(super) fn open_conflict(
+    rows: &dyn Rows,
+    project: &str,
+    file_type: &str,
+) -> Result<Option<FileRow>, Refusal> {
+    let (mut found, mut looked_at) = (None, 0);
+    view::versions(rows, project, file_type, u64::MAX, &mut |row| {
+        looked_at += 1;
+        let is_newest = looked_at == 1;
+        let has_some =
+            !row.written.conflicts.is_empty() || (is_newest && row.written.beside.is_some());
+        let is_over = !matches!(row.written.change, Change::Appended | Change::Merged);
+        if has_some {
+            found = Some(row);
+        }
+        Ok(if has_some || is_over || looked_at == CONFLICTS_MAX {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())

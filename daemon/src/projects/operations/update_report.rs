@@ -3,10 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lore::protocol::projects::{ClearContextReply, UpdateContextReply, UpdateStatus};
+use lore::protocol::projects::{
+    ClearContextReply, EarlierIssues, UpdateContextReply, UpdateStatus,
+};
 
-use super::writing::{PendingUpdate, WriteBasis};
-use super::{path_of, wire};
+use super::writing::{CheckedContent, PendingUpdate, WriteBasis};
+use super::{conflict_warning, content_of, open_conflict, path_of, wire};
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::events::projects::{Change, ProjectEvent, VersionMeta, imported};
@@ -14,9 +16,10 @@ use crate::events::{Event, unexpected};
 use crate::log::LoggedEvent;
 use crate::operation::blocking;
 use crate::projects::feature::ProjectState;
-use crate::projects::guide::{guide, next_steps};
-use crate::projects::validate::{Validation, validate};
-use crate::projects::view;
+use crate::projects::guide::{Submission, guide, next_steps};
+use crate::projects::validate::{Diagnostic, Validation, validate};
+use crate::projects::view::{self, FileRow};
+use crate::projects::{append, earlier};
 use crate::state::State;
 
 impl PendingUpdate {
@@ -78,7 +81,7 @@ impl PendingUpdate {
     /// Replies that the file already has this content and nothing was recorded.
     pub(super) async fn unchanged(
         &self,
-        validation: Validation,
+        checked: CheckedContent,
         known: &WriteBasis,
     ) -> Result<UpdateContextReply, Refusal> {
         let mut reply = self.base_reply(UpdateReport {
@@ -87,9 +90,11 @@ impl PendingUpdate {
             version: known.version(),
             attempt: 1,
         })?;
-        reply.validation_result = Some(wire::validation(&validation));
+        reply.validation_result = Some(wire::validation(&checked.validation));
+        reply.earlier_issues = self.earlier_issues(checked.earlier).await?;
         reply.position = self.cx.engine.position();
         reply.durable = self.cx.engine.is_durable();
+        wire::fit(&mut reply);
         Ok(reply)
     }
 
@@ -97,29 +102,48 @@ impl PendingUpdate {
     pub(super) async fn reply(
         &self,
         outcome: Outcome,
-        validation: Option<Validation>,
+        mut checked: Option<CheckedContent>,
         known: Option<&WriteBasis>,
     ) -> Result<UpdateContextReply, Refusal> {
         let event = Arc::clone(&outcome.event);
         let mut warnings = Vec::new();
+        let mut earlier = Vec::new();
+        if let Some(checked) = &mut checked {
+            earlier = std::mem::take(&mut checked.earlier);
+            warnings.append(&mut checked.notes);
+        }
         let mut reply = match &outcome.meta {
             Event::Project(ProjectEvent::Written(written)) => {
                 warnings.extend(self.replaced(&event, written, known).await?);
+                let removed = checked.as_ref().map(|checked| &*checked.removed);
+                warnings.extend(self.removed(written, removed.unwrap_or_default()));
                 warnings.extend(self.on_disk(&event).await);
+                warnings.extend(self.conflict().await?);
+                if written.change != Change::Appended {
+                    self.knows(written);
+                }
                 let mut reply = self.base_reply(UpdateReport {
                     status: UpdateStatus::Success,
                     message: "Context updated successfully".to_owned(),
                     version: written.version,
                     attempt: written.attempt,
                 })?;
-                reply.validation_result = self
-                    .checked(&event, validation)
-                    .await?
-                    .map(|(_, reported)| wire::validation(&reported));
+                reply.validation_result = match checked {
+                    Some(checked) => Some(wire::validation(&checked.validation)),
+                    None => self
+                        .checked(&event)
+                        .await?
+                        .map(|(_, reported)| wire::validation(&reported)),
+                };
                 reply
             }
             Event::Project(ProjectEvent::DraftSaved(drafted)) => {
-                self.not_fitting(&event, drafted.attempt, validation)
+                let submission = match drafted.is_entry {
+                    true => Submission::Entry,
+                    false => Submission::File,
+                };
+                let validation = checked.map(|checked| checked.validation);
+                self.not_fitting(&event, (drafted.attempt, submission), validation)
                     .await?
             }
             _ => return Err(unexpected(&event, "an update of a context file").into()),
@@ -127,6 +151,8 @@ impl PendingUpdate {
         reply.position = event.position();
         reply.durable = outcome.durable;
         reply.warnings.extend(warnings);
+        reply.earlier_issues = self.earlier_issues(earlier).await?;
+        wire::fit(&mut reply);
         Ok(reply)
     }
 
@@ -134,7 +160,7 @@ impl PendingUpdate {
     async fn not_fitting(
         &self,
         event: &Arc<LoggedEvent>,
-        attempt: u32,
+        (attempt, submission): (u32, Submission),
         validation: Option<Validation>,
     ) -> Result<UpdateContextReply, Refusal> {
         let most = ProjectState::of(&self.cx)?.limits.attempts_max;
@@ -156,30 +182,37 @@ impl PendingUpdate {
         })?;
         reply.success = false;
         reply.version = None;
-        let Some((content, validation)) = self.checked(event, validation).await? else {
+        let Some((content, again)) = self.checked(event).await? else {
             return Ok(reply);
         };
-        let reported = wire::validation(&validation);
-        reply.validation_errors.clone_from(&reported.errors);
+        let validation = validation.unwrap_or(again);
+        let mut reported = wire::validation(&validation);
+        reply.validation_errors.append(&mut reported.errors);
         reply.validation_result = Some(reported);
         let layers_of = self.found.clone();
         let (cx, file_type) = (Arc::clone(&self.cx), self.file_type.clone());
-        let guidance = blocking(move || {
-            let layers = ProjectState::of(&cx)?.templates(layers_of.place.as_ref());
-            let template = layers.get(&file_type);
-            Ok(template.and_then(|found| guide(&validation, &found.template, &content)))
-        })
-        .await?;
+        let guidance =
+            blocking(move || {
+                let layers = ProjectState::of(&cx)?.templates(layers_of.place.as_ref());
+                let template = layers.get(&file_type);
+                Ok(template
+                    .and_then(|found| guide(&validation, &found.template, &content, submission)))
+            })
+            .await?;
         match guidance {
             Some(guidance) if !is_over => {
-                reply.next_steps = Some(next_steps(&guidance));
+                reply.next_steps = Some(next_steps(&guidance, submission));
                 reply.correction_guidance = Some(wire::guidance(guidance));
             }
             Some(_) | None => {
                 reply.next_steps = Some(format!(
                     "Read the draft with get_context (\"draft\": true) and the form with get_template, \
-                     correct every error listed here, and call update_context again; or leave it to a \
-                     person: the draft is kept. The count of attempts starts again after {} minutes.",
+                     correct every error listed here, and call {} again; or leave it to a person: the \
+                     draft is kept. The count of attempts starts again after {} minutes.",
+                    match submission {
+                        Submission::File => "update_context",
+                        Submission::Entry => "append_context, with the entry alone,",
+                    },
                     ProjectState::of(&self.cx)?.limits.attempts_kept_ms / 60_000
                 ));
             }
@@ -187,30 +220,128 @@ impl PendingUpdate {
         Ok(reply)
     }
 
-    /// Returns the content of an event with its validation; `None` if the template is gone.
+    /// Returns the content of an event with its validation; `None` if the template is gone. A draft that is an entry
+    /// is checked as an entry of the current file.
     async fn checked(
         &self,
         event: &Arc<LoggedEvent>,
-        validation: Option<Validation>,
     ) -> Result<Option<(String, Validation)>, Refusal> {
         let (cx, event) = (Arc::clone(&self.cx), Arc::clone(event));
         let (found, file_type) = (self.found.clone(), self.file_type.clone());
+        let (state, today) = (State::live(&self.cx, None).await?, self.today());
         blocking(move || {
             let Some(content) = imported(&event)?.0 else {
                 return Ok(None);
             };
             let content = content.read(&cx.blobs)?;
-            let validation = match validation {
-                Some(validation) => Some(validation),
-                None => {
-                    let layers = ProjectState::of(&cx)?.templates(found.place.as_ref());
-                    let template = layers.get(&file_type);
-                    template.map(|found| validate(&content, &found.template))
-                }
+            let layers = ProjectState::of(&cx)?.templates(found.place.as_ref());
+            let Some(template) = layers.get(&file_type).map(|found| &*found.template) else {
+                return Ok(None);
             };
-            Ok(validation.map(|validation| (content, validation)))
+            let is_entry = matches!(
+                ProjectEvent::of(&event)?,
+                Some(ProjectEvent::DraftSaved(drafted)) if drafted.is_entry
+            );
+            if !is_entry {
+                let validation = validate(&content, template);
+                return Ok(Some((content, validation)));
+            }
+            let row = view::file(&state, &found.project, &file_type)?;
+            let there = match row.filter(FileRow::is_written) {
+                Some(row) => content_of(&cx, &state, row.place())?,
+                None => String::new(),
+            };
+            let entry = append::prepare(&there, &content, template, &today);
+            Ok(entry.ok().map(|entry| {
+                let validation = append::check(&there, &entry, template);
+                (content, validation)
+            }))
         })
         .await
+    }
+
+    /// Describes the problems that the file had before, and the version that brought them.
+    async fn earlier_issues(
+        &self,
+        found: Vec<Diagnostic>,
+    ) -> Result<Option<EarlierIssues>, Refusal> {
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let mut problems = earlier::describe(found);
+        let more = problems.len().saturating_sub(EARLIER_MAX) as u64;
+        problems.truncate(EARLIER_MAX);
+        let state = State::live(&self.cx, None).await?;
+        let (project, file_type) = (self.found.project.clone(), self.file_type.clone());
+        let origin = blocking(move || {
+            let (mut origin, mut looked_at) = (None, 0);
+            view::versions(&state, &project, &file_type, u64::MAX, &mut |row| {
+                looked_at += 1;
+                let has_some = row.written.errors > 0;
+                let is_over = origin.is_some() && !has_some;
+                if has_some {
+                    origin = Some((row.written.version, row.agent));
+                }
+                Ok(if is_over || looked_at == ORIGINS_MAX {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            })?;
+            Ok(origin)
+        })
+        .await?;
+        let (since_version, by) = origin.unzip();
+        Ok(Some(EarlierIssues {
+            since_version,
+            by,
+            problems,
+            more: (more > 0).then_some(more),
+        }))
+    }
+
+    /// Remembers that the caller knows what it wrote. It has not seen a merge of it.
+    fn knows(&self, written: &VersionMeta) {
+        let version = match written.change {
+            Change::Merged => written.version - 1,
+            _ => written.version,
+        };
+        if let Ok(room) = ProjectState::of(&self.cx) {
+            let (project, file_type) = (&self.found.project, &self.file_type);
+            room.known_versions
+                .note(&self.caller, project, file_type, version);
+        }
+    }
+
+    /// Returns a warning if a whole content has fewer entries than the version before.
+    fn removed(&self, written: &VersionMeta, removed: &[String]) -> Option<String> {
+        let is_whole = matches!(written.change, Change::Updated | Change::Merged);
+        if removed.is_empty() || self.expected.is_some() || !is_whole {
+            return None;
+        }
+        let names = removed
+            .iter()
+            .take(EARLIER_MAX)
+            .map(|title| format!("`{title}`"));
+        let names: Vec<String> = names.collect();
+        let more = match removed.len() - names.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        Some(format!(
+            "this content has no longer {}{more}, which version {} has; append_context adds an entry and \
+             keeps the others",
+            names.join(", "),
+            written.version - 1
+        ))
+    }
+
+    /// Returns a warning if the file has a conflict of an edit by hand with a concurrent version.
+    async fn conflict(&self) -> Result<Option<String>, Refusal> {
+        let state = State::live(&self.cx, None).await?;
+        let (project, file_type) = (self.found.project.clone(), self.file_type.clone());
+        let row = blocking(move || open_conflict(&state, &project, &file_type)).await?;
+        Ok(row.as_ref().map(conflict_warning))
     }
 
     /// Builds the common part of the replies.
@@ -225,6 +356,7 @@ impl PendingUpdate {
             attempt_count: u64::from(reported.attempt),
             validation_result: None,
             validation_errors: Vec::new(),
+            earlier_issues: None,
             correction_guidance: None,
             next_steps: None,
             path: path_of(
@@ -275,6 +407,11 @@ impl PendingUpdate {
         room.sync_status.fault(&self.found.project, &self.file_type)
     }
 }
+
+/// Parts with earlier problems, and removed entries, that a reply names.
+const EARLIER_MAX: usize = 5;
+/// Versions that are searched for the origin of a problem.
+const ORIGINS_MAX: u32 = 100;
 
 /// The result of an update.
 struct UpdateReport {

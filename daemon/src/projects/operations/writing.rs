@@ -4,19 +4,24 @@ use std::sync::Arc;
 
 use lore::protocol::projects::{ClearContextReply, UpdateContextReply};
 
-use super::conflict::{self, ConflictSides};
+use super::conflict::{self, ConflictSides, MERGED_MAX};
 use super::{ResolvedProject, check_file_type, content_of, types_known, types_of};
+use crate::clock::format_time;
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::projects::Change;
 use crate::hint::{Tool, hint};
 use crate::operation::{Caller, Context, blocking};
-use crate::projects::append::append;
-use crate::projects::command::NoOpReason;
+use crate::projects::append;
+use crate::projects::command::{NoOpReason, WriteContext};
+use crate::projects::earlier;
+use crate::projects::entry_merge::{EntryMerge, merge_entries};
 use crate::projects::feature::ProjectState;
+use crate::projects::guide::Submission;
+use crate::projects::parts::missing_entries;
 use crate::projects::prepare::{self, PreparedContent};
 use crate::projects::template::Template;
-use crate::projects::validate::{Validation, validate};
+use crate::projects::validate::{Diagnostic, Validation, validate};
 use crate::projects::view::{self, FileRow};
 use crate::state::State;
 
@@ -33,6 +38,24 @@ pub struct PendingUpdate {
     pub(super) claim: Option<KeyClaim>,
 }
 
+/// A new content, or an entry, with what was found in it.
+pub(super) struct CheckedContent {
+    /// The diagnostics of what the caller sent.
+    pub(super) validation: Validation,
+    /// Numbers of errors and warnings of the whole file.
+    pub(super) counts: (u32, u32),
+    /// The diagnostics of other parts of the file, which were there before.
+    pub(super) earlier: Vec<Diagnostic>,
+    /// What was changed in the entry.
+    pub(super) notes: Vec<String>,
+    /// Titles of the entries that the content does not have any more.
+    pub(super) removed: Vec<String>,
+}
+
+/// The version that a content was made from, its merge with the newest one, and the numbers of errors and warnings of
+/// that.
+type BaseMerge = (u64, EntryMerge, (u32, u32));
+
 /// The state that a change is prepared from.
 pub(super) struct WriteBasis {
     pub(super) template: Option<Arc<Template>>,
@@ -48,38 +71,90 @@ impl WriteBasis {
 impl PendingUpdate {
     pub(super) async fn update(
         self,
-        state: Arc<State>,
+        mut state: Arc<State>,
         content: String,
     ) -> Result<UpdateContextReply, Refusal> {
-        let known = self.known(&state, true).await?;
-        prepare::check_content(
-            &content,
-            ProjectState::of(&self.cx)?.limits.content_bytes_max,
-        )?;
-        self.check_expected(&state, &known, Some(&content)).await?;
-        let template = known.template.clone().ok_or_else(went)?;
-        let (content, validation) = blocking(move || {
-            let validation = validate(&content, &template);
-            Ok((content, validation))
-        })
-        .await?;
-        if !validation.valid {
-            return self.draft(content, validation).await;
-        }
-        match self
-            .write(&content, &validation, Change::Updated, self.expected)
-            .await?
-        {
-            Ok(outcome) => self.reply(outcome, Some(validation), Some(&known)).await,
-            Err(NoOpReason::Unchanged) => self.unchanged(validation, &known).await,
-            // A concurrent update was recorded after the check above.
-            Err(NoOpReason::Stale(_)) => {
-                let state = Arc::new(State::live(&self.cx, None).await?);
-                let known = self.known(&state, true).await?;
-                self.check_expected(&state, &known, Some(&content)).await?;
-                Err(busy(&self.file_type))
+        let bytes_max = ProjectState::of(&self.cx)?.limits.content_bytes_max;
+        for _ in 0..TRIES_MAX {
+            let known = self.known(&state, true).await?;
+            prepare::check_content(&content, bytes_max)?;
+            self.check_expected(&state, &known, Some(&content)).await?;
+            let template = known.template.clone().ok_or_else(went)?;
+            let there = self.content(&state, &known).await?;
+            let base = self.base(&state, &known).await?;
+            let (given, newest) = (content.clone(), known.version());
+            let (checked, merge) = blocking(move || {
+                let validation = validate(&given, &template);
+                let counts = prepare::counts(&validation);
+                let (validation, earlier) = earlier::split(validation, &given, &there, &template);
+                let merge = base.map(|(base, text)| {
+                    let merge = merge_entries(&text, &given, &there, Some(&template), MERGED_MAX);
+                    let counts = prepare::counts(&validate(&merge.text, &template));
+                    (base, merge, counts)
+                });
+                let merge = merge.filter(|(_, merge, _)| merge.text.len() as u64 <= bytes_max);
+                let merged = merge.as_ref().map_or(&given, |(_, merge, _)| &merge.text);
+                let mut notes = Vec::new();
+                if let Some((base, merge, _)) = &merge
+                    && merge.text != given
+                {
+                    notes.push(format!(
+                        "this was made from version {base}, so it was merged with version {newest}: the file has \
+                         both; read it before you write the whole content again"
+                    ));
+                }
+                let checked = CheckedContent {
+                    removed: missing_entries(&there, merged, Some(&template)),
+                    validation,
+                    counts,
+                    earlier,
+                    notes,
+                };
+                Ok((checked, merge))
+            })
+            .await?;
+            if !checked.validation.valid {
+                return self.draft(content, checked, Submission::File).await;
+            }
+            let follows = merge.as_ref().map(|_| newest).or(self.expected);
+            let content = content.clone();
+            match self
+                .write(content, checked.counts, Change::Updated, (follows, merge))
+                .await?
+            {
+                Ok(outcome) => return self.reply(outcome, Some(checked), Some(&known)).await,
+                Err(NoOpReason::Unchanged) => return self.unchanged(checked, &known).await,
+                // A concurrent update was recorded after the check above.
+                Err(NoOpReason::Stale(_)) => state = Arc::new(State::live(&self.cx, None).await?),
             }
         }
+        Err(busy(&self.file_type))
+    }
+
+    /// Returns the version that a content without `expected_version` was made from, with its text, if that is not the
+    /// newest version: the one that the agent read or wrote last.
+    async fn base(
+        &self,
+        state: &Arc<State>,
+        known: &WriteBasis,
+    ) -> Result<Option<(u64, String)>, Refusal> {
+        let room = ProjectState::of(&self.cx)?;
+        let (project, file_type) = (self.found.project.clone(), self.file_type.clone());
+        let base = room.known_versions.get(&self.caller, &project, &file_type);
+        let is_written = known.newest.as_ref().is_some_and(FileRow::is_written);
+        let base = base.filter(|base| *base > 0 && *base < known.version() && is_written);
+        let Some(base) = base.filter(|_| self.expected.is_none()) else {
+            return Ok(None);
+        };
+        let (cx, state) = (Arc::clone(&self.cx), Arc::clone(state));
+        blocking(move || {
+            let row = view::version(&*state, &project, &file_type, base)?;
+            match row.filter(FileRow::is_written) {
+                Some(row) => Ok(Some((base, content_of(&cx, &state, row.place())?))),
+                None => Ok(None),
+            }
+        })
+        .await
     }
 
     /// Appends an entry to the current content; repeats that when a concurrent version is recorded.
@@ -96,24 +171,35 @@ impl PendingUpdate {
             let template = known.template.clone().ok_or_else(went)?;
             let there = self.content(&state, &known).await?;
             let given = entry.clone();
-            let (content, validation) = blocking(move || {
-                let content = append(&there, &given, &template)
-                    .map_err(|problem| Refusal::invalid(problem.to_string()))?;
+            let today = self.today();
+            let (content, entry, checked) = blocking(move || {
+                let refused = |problem: append::AppendError| Refusal::invalid(problem.to_string());
+                let prepared = append::prepare(&there, &given, &template, &today);
+                let prepared = prepared.map_err(refused)?;
+                let content = append::append(&there, &prepared, &template).map_err(refused)?;
                 prepare::check_content(&content, bytes_max)?;
-                let validation = validate(&content, &template);
-                Ok((content, validation))
+                let validation = append::check(&there, &prepared, &template);
+                let whole = validate(&content, &template);
+                let checked = CheckedContent {
+                    validation,
+                    counts: prepare::counts(&whole),
+                    earlier: append::others(whole, &content, &prepared),
+                    notes: prepared.notes,
+                    removed: Vec::new(),
+                };
+                Ok((content, prepared.text, checked))
             })
             .await?;
-            if !validation.valid {
-                return self.draft(content, validation).await;
+            if !checked.validation.valid {
+                return self.draft(entry, checked, Submission::Entry).await;
             }
             let follows = Some(known.version());
             match self
-                .write(&content, &validation, Change::Appended, follows)
+                .write(content, checked.counts, Change::Appended, (follows, None))
                 .await?
             {
-                Ok(outcome) => return self.reply(outcome, Some(validation), Some(&known)).await,
-                Err(NoOpReason::Unchanged) => return self.unchanged(validation, &known).await,
+                Ok(outcome) => return self.reply(outcome, Some(checked), Some(&known)).await,
+                Err(NoOpReason::Unchanged) => return self.unchanged(checked, &known).await,
                 Err(NoOpReason::Stale(_)) => state = Arc::new(State::live(&self.cx, None).await?),
             }
         }
@@ -132,10 +218,10 @@ impl PendingUpdate {
         let known = self.known(&state, false).await?;
         self.check_expected(&state, &known, None).await?;
         let prepared = PreparedContent::cleared(&self.cx, reason);
-        match self
-            .send(prepared, Change::Cleared, (0, 0), self.expected)
-            .await?
-        {
+        let subject = self.found.subject(&self.cx);
+        let mut command = prepared.write(&self.cx, subject, &self.file_type, Change::Cleared)?;
+        command.follows = self.expected;
+        match self.send(command).await? {
             Ok(outcome) => self.cleared(&outcome.event, outcome.durable).await,
             Err(NoOpReason::Unchanged) => Ok(ClearContextReply {
                 version: known.version(),
@@ -209,6 +295,7 @@ impl PendingUpdate {
             expected,
             newest: known.newest.clone(),
             yours: yours.map(str::to_owned),
+            template: known.template.clone(),
         };
         let (cx, state) = (Arc::clone(&self.cx), Arc::clone(state));
         Err(blocking(move || conflict::refusal(&cx, &state, sides)).await?)
@@ -216,28 +303,41 @@ impl PendingUpdate {
 
     async fn write(
         &self,
-        content: &str,
-        validation: &Validation,
+        content: String,
+        diagnostics: (u32, u32),
         change: Change,
-        follows: Option<u64>,
+        (follows, merge): (Option<u64>, Option<BaseMerge>),
     ) -> Result<Result<Outcome, NoOpReason>, Refusal> {
-        let (cx, content) = (Arc::clone(&self.cx), content.to_owned());
-        let prepared = blocking(move || PreparedContent::written(&cx, content)).await?;
-        let diagnostics = prepare::counts(validation);
-        self.send(prepared, change, diagnostics, follows).await
+        let (cx, beside) = (Arc::clone(&self.cx), follows.unwrap_or_default());
+        let subject = self.found.subject(&self.cx);
+        let file_type = self.file_type.clone();
+        let command = blocking(move || {
+            let mut merged = None;
+            let mut conflicts = Vec::new();
+            let base = merge.as_ref().map(|(base, ..)| *base);
+            if let Some((_, merge, counts)) = merge {
+                conflicts = merge.conflicts;
+                if merge.text != content {
+                    let prepared = PreparedContent::written(&cx, merge.text, None)?;
+                    merged = Some(prepared.merged(counts, beside, std::mem::take(&mut conflicts)));
+                }
+            }
+            let prepared = PreparedContent::written(&cx, content, None)?;
+            let mut command = prepared.write(&cx, subject, &file_type, change)?;
+            command.diagnostics = diagnostics;
+            command.follows = follows;
+            command.base = base;
+            let is_apart = merged.is_some() || !conflicts.is_empty();
+            command.beside = is_apart.then_some(beside);
+            command.conflicts = conflicts;
+            command.merged = merged;
+            Ok(command)
+        })
+        .await?;
+        self.send(command).await
     }
 
-    async fn send(
-        &self,
-        prepared: PreparedContent,
-        change: Change,
-        diagnostics: (u32, u32),
-        follows: Option<u64>,
-    ) -> Result<Result<Outcome, NoOpReason>, Refusal> {
-        let subject = self.found.subject(&self.cx);
-        let mut command = prepared.write(&self.cx, subject, &self.file_type, change)?;
-        command.diagnostics = diagnostics;
-        command.follows = follows;
+    async fn send(&self, command: WriteContext) -> Result<Result<Outcome, NoOpReason>, Refusal> {
         let report = command.report.clone();
         let bytes = usize::try_from(command.bytes).unwrap_or(usize::MAX);
         let written = self
@@ -256,17 +356,25 @@ impl PendingUpdate {
     async fn draft(
         &self,
         content: String,
-        validation: Validation,
+        checked: CheckedContent,
+        submission: Submission,
     ) -> Result<UpdateContextReply, Refusal> {
         let cx = Arc::clone(&self.cx);
         let bytes = content.len();
         let prepared = blocking(move || PreparedContent::drafted(&cx, content)).await?;
         let subject = self.found.subject(&self.cx);
-        let command = prepared.draft(&self.cx, subject, &self.file_type)?;
+        let is_entry = submission == Submission::Entry;
+        let command = prepared.draft(&self.cx, subject, &self.file_type, is_entry)?;
         let written = self
             .cx
             .write(&self.caller, self.claim.clone(), bytes, command);
-        self.reply(written.await?, Some(validation), None).await
+        self.reply(written.await?, Some(checked), None).await
+    }
+
+    /// Returns the date, as in 2025-06-30.
+    pub(super) fn today(&self) -> String {
+        let now = format_time(self.cx.engine.clock().now());
+        now.get(..10).unwrap_or_default().to_owned()
     }
 }
 

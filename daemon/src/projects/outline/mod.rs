@@ -147,6 +147,12 @@ impl<'t> Outline<'t> {
         u32::try_from(line.max(1)).unwrap_or(u32::MAX)
     }
 
+    /// Returns the start of a line, which is counted from 1.
+    pub(super) fn start_of(&self, line: u32) -> usize {
+        let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
+        self.starts.get(at).copied().unwrap_or(self.text.len())
+    }
+
     /// Returns the lines that begin within a range: the start of each, and its text without the line end.
     pub(super) fn lines(&self, range: &Range<usize>) -> impl Iterator<Item = (usize, &'t str)> {
         let first = self.starts.partition_point(|start| *start < range.start);

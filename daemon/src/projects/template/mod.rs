@@ -21,6 +21,7 @@
 //! says = "who is asked"
 //! required = true
 //! severity = "warning"                    # what a missing or wrong one is; default "error"
+//! missing = "warning"                     # what a missing one is; default: as `severity`
 //! one_of = ["Ops", "Dev"]                 # how its value begins
 //! pattern = '^\w+'                        # what its value matches
 //! example = "Ops"
@@ -70,11 +71,12 @@ mod tests;
 pub use error::TemplateError;
 pub use layers::{ActiveTemplate, Layer, Layers, Source};
 pub use pattern::Pattern;
+pub(super) use skeleton::heading as heading_gap;
 
 use super::outline::key_of;
 use super::validate::Severity;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Maximum length of a template file, in bytes.
 pub const TEMPLATE_BYTES_MAX: usize = 256 << 10;
@@ -121,6 +123,8 @@ pub struct Template {
     pub(super) source: Box<str>,
     /// Distinctive lines of the examples, to detect example text that was left in a file.
     pub(super) samples: samples::Samples,
+    /// All gaps of this template, see [`gap`].
+    pub(super) gaps: HashSet<String>,
 }
 
 /// The layout of a section's content.
@@ -174,8 +178,10 @@ pub struct Field {
     pub says: String,
     /// Whether the field must be present.
     pub required: bool,
-    /// Severity of a missing or invalid field.
+    /// Severity of an invalid field.
     pub severity: Severity,
+    /// Severity of a missing field.
+    pub missing: Severity,
     /// Accepted beginnings of the value, case-insensitive; empty if any value is accepted.
     pub one_of: Vec<String>,
     /// Pattern that the value must match.
@@ -322,6 +328,19 @@ impl Template {
         schema
     }
 
+    /// Returns the first gap in a text: one of this template's, or `<...>` that stands for itself.
+    pub(super) fn gap_in<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let mut places = text.match_indices('<');
+        places.find_map(|(at, _)| {
+            let rest = text.get(at..)?;
+            let found = rest.get(..=rest.find('>')?)?;
+            // `Vec<...>` is code.
+            let is_bare = matches!(found, "<...>" | "<…>")
+                && !text.get(..at)?.ends_with(char::is_alphanumeric);
+            (is_bare || self.gaps.contains(found)).then_some(found)
+        })
+    }
+
     /// Returns whether a section contains entries.
     pub(super) fn holds_entries(&self, key: &str) -> bool {
         let entries = self.entries.as_ref();
@@ -393,12 +412,23 @@ impl Field {
         }
     }
 
-    /// Renders the description in angle brackets.
+    /// Renders the description as a gap.
     pub(super) fn hint(&self) -> String {
         if self.one_of.is_empty() {
-            format!("<{}>", self.says)
+            gap(&self.says)
         } else {
-            format!("<{}: {}>", self.says, self.one_of.join(", "))
+            gap(&format!("{}: {}", self.says, self.one_of.join(", ")))
         }
     }
+}
+
+/// Maximum length of a gap's description, in characters.
+const GAP_CHARS_MAX: usize = 160;
+
+/// Renders a gap: a description of missing text in angle brackets. Validation rejects a text while it remains.
+pub(super) fn gap(says: &str) -> String {
+    let says = says.chars().filter(|c| !matches!(c, '<' | '>'));
+    let says = says.map(|c| if c.is_control() { ' ' } else { c });
+    let says: String = says.take(GAP_CHARS_MAX).collect();
+    format!("<{}>", says.trim())
 }

@@ -57,6 +57,7 @@ fn template(file: &Source<'_>, table: &Table<'_, '_>) -> Result<Template, Templa
         examples: Vec::new(),
         appends: shape::appends(table)?,
         samples: Samples::default(),
+        gaps: std::collections::HashSet::new(),
         source: file.text.into(),
     };
     fits(table, &template)?;

@@ -23,8 +23,8 @@ pub(super) const SECTION_KEYS: [&str; 10] = [
     "fields",
     "if_none",
 ];
-const FIELD_KEYS: [&str; 8] = [
-    "name", "also", "says", "required", "severity", "one_of", "pattern", "example",
+const FIELD_KEYS: [&str; 9] = [
+    "name", "also", "says", "required", "severity", "missing", "one_of", "pattern", "example",
 ];
 const ENTRY_KEYS: [&str; 9] = [
     "name",
@@ -142,11 +142,17 @@ fn explained(
 }
 
 fn severity(table: &Table<'_, '_>) -> Result<Severity, TemplateError> {
+    Ok(severity_of(table, "severity")?.unwrap_or(Severity::Error))
+}
+
+fn severity_of(
+    table: &Table<'_, '_>,
+    key: &'static str,
+) -> Result<Option<Severity>, TemplateError> {
     let words = Severity::ALL.map(Severity::word);
-    let word = table.choice("severity", &words)?;
-    let all = Severity::ALL.into_iter();
-    let severity = word.and_then(|word| all.into_iter().find(|one| one.word() == word));
-    Ok(severity.unwrap_or(Severity::Error))
+    let word = table.choice(key, &words)?;
+    let mut all = Severity::ALL.into_iter();
+    Ok(word.and_then(|word| all.find(|one| one.word() == word)))
 }
 
 fn fields(table: &Table<'_, '_>) -> Result<Vec<Field>, TemplateError> {
@@ -170,6 +176,10 @@ fn fields(table: &Table<'_, '_>) -> Result<Vec<Field>, TemplateError> {
             says: says(&table, name.value)?,
             required: table.flag("required")?.unwrap_or(false),
             severity: severity(&table)?,
+            missing: match severity_of(&table, "missing")? {
+                Some(missing) => missing,
+                None => severity(&table)?,
+            },
             one_of: words(&table, "one_of")?,
             pattern: Pattern::read(&table, "pattern")?,
             example: table.owned("example", SENTENCE_BYTES_MAX)?,
@@ -275,6 +285,7 @@ pub(super) fn take_samples(template: &mut Template, examples: &[Outline<'_>]) {
     if let Some(entries) = &mut template.entries {
         entries.sample = entry.unwrap_or(shown);
     }
+    template.gaps = skeleton::gaps(template);
 }
 
 fn section_sample(template: &Template, schema: &SectionSchema, examples: &[Outline<'_>]) -> String {

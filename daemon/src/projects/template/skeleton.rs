@@ -1,6 +1,7 @@
 //! Renders an empty file: headings, with descriptions of the content in angle brackets.
 
-use super::{EntrySchema, Field, FieldForm, Format, SectionSchema, Template};
+use super::{EntrySchema, Field, FieldForm, Format, SectionSchema, Template, gap};
+use std::collections::HashSet;
 
 pub(super) fn file(template: &Template) -> String {
     let mut parts = vec![format!("# {}\n", template.title)];
@@ -21,7 +22,7 @@ pub(super) fn section(template: &Template, section: &SectionSchema) -> String {
     format!("## {name}\n\n{body}\n")
 }
 
-pub(super) fn body(template: &Template, section: &SectionSchema) -> String {
+pub(in crate::projects) fn body(template: &Template, section: &SectionSchema) -> String {
     if template.holds_entries(&section.key) {
         return entry(template);
     }
@@ -29,20 +30,17 @@ pub(super) fn body(template: &Template, section: &SectionSchema) -> String {
     let fields = section.fields.iter();
     match section.format {
         Format::Freeform => match section.min_length {
-            Some(least) => format!("<{says}; at least {least} characters>"),
-            None => format!("<{says}>"),
+            Some(least) => gap(&format!("{says}; at least {least} characters")),
+            None => gap(says),
         },
         Format::Structured => {
             let lines: Vec<String> = fields.map(line).collect();
-            format!("<{says}>\n\n{}", lines.join("\n"))
+            format!("{}\n\n{}", gap(says), lines.join("\n"))
         }
-        Format::MarkdownList if section.fields.is_empty() => format!("- <{says}>"),
-        Format::MarkdownList => {
-            let lines: Vec<String> = fields.map(|field| format!("  {}", line(field))).collect();
-            format!("<{says}>\n\n- **<name>**\n{}", lines.join("\n"))
-        }
+        Format::MarkdownList if section.fields.is_empty() => format!("- {}", gap(says)),
+        Format::MarkdownList => format!("{}\n\n{}", gap(says), item(section)),
         Format::MarkdownTable if section.fields.is_empty() => {
-            format!("| <{says}> | |\n| --- | --- |\n| | |")
+            format!("| {} | |\n| --- | --- |\n| | |", gap(says))
         }
         Format::MarkdownTable => {
             let names: Vec<&str> = section.fields.iter().map(|field| &*field.name).collect();
@@ -54,15 +52,52 @@ pub(super) fn body(template: &Template, section: &SectionSchema) -> String {
     }
 }
 
+/// Renders one item of a list, with its fields.
+pub(in crate::projects) fn item(section: &SectionSchema) -> String {
+    if section.fields.is_empty() {
+        return format!("- {}", gap(&section.says));
+    }
+    let lines = section.fields.iter();
+    let lines: Vec<String> = lines.map(|field| format!("  {}", line(field))).collect();
+    format!("- **<name>**\n{}", lines.join("\n"))
+}
+
+/// Lists the gaps of a template's skeleton and of its fixes.
+pub(super) fn gaps(template: &Template) -> HashSet<String> {
+    let mut gaps = HashSet::from(["<name>".to_owned()]);
+    let text = file(template);
+    for (at, _) in text.match_indices('<') {
+        let rest = text.get(at..).unwrap_or_default();
+        if let Some(end) = rest.find('>') {
+            gaps.extend(rest.get(..=end).map(str::to_owned));
+        }
+    }
+    for section in &template.sections {
+        gaps.extend(section.fields.iter().map(Field::hint));
+        gaps.extend(section.pattern.iter().map(|(_, says)| gap(says)));
+        gaps.insert(gap(&section.says));
+    }
+    if let Some(entries) = &template.entries {
+        gaps.extend(entries.fields.iter().map(Field::hint));
+        gaps.insert(heading(entries));
+    }
+    gaps
+}
+
+/// Renders the heading of an entry, as a gap.
+pub(in crate::projects) fn heading(entries: &EntrySchema) -> String {
+    match &entries.heading {
+        Some((_, says)) => gap(says),
+        None => gap(&format!("name of the {}", entries.name)),
+    }
+}
+
 /// Renders one entry; empty if the file does not consist of entries.
-pub(super) fn entry(template: &Template) -> String {
+pub(in crate::projects) fn entry(template: &Template) -> String {
     let Some(entries) = &template.entries else {
         return String::new();
     };
-    let heading = match &entries.heading {
-        Some((_, says)) => format!("<{says}>"),
-        None => format!("<name of the {}>", entries.name),
-    };
+    let heading = heading(entries);
     let hashes = "#".repeat(usize::from(entries.level));
     let fields = entries.fields.iter();
     let fields: Vec<String> = fields.map(|one| field(entries, one, one.hint())).collect();

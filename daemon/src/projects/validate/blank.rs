@@ -104,7 +104,7 @@ const ELEMENTS: [&str; 22] = [
 ];
 
 /// Returns whether a text is only a placeholder.
-pub(super) fn is_placeholder(text: &str) -> bool {
+pub(in crate::projects) fn is_placeholder(text: &str) -> bool {
     let text = plain(text);
     if text.is_empty() || text.len() > PLACEHOLDER_BYTES_MAX || text.contains(['\n', '\r']) {
         return false;
@@ -139,6 +139,9 @@ fn is_angled(text: &str) -> bool {
         .strip_prefix('<')
         .and_then(|text| text.strip_suffix('>'));
     let Some(inner) = inner else { return false };
+    if matches!(inner, "..." | "…") {
+        return true;
+    }
     let first = inner.split_whitespace().next().unwrap_or_default();
     let is_element = ELEMENTS.contains(&first.to_ascii_lowercase().as_str());
     inner.starts_with(char::is_alphabetic)

@@ -22,8 +22,9 @@ pub(super) struct PendingDiagnostic {
     prompt: Option<String>,
     example: Option<String>,
     edit: Option<Edit>,
-    /// Whether adding the section's sample fixes it.
-    lacks: bool,
+    /// Text that is missing in the section, with gaps.
+    lacks: Option<String>,
+    renames: bool,
 }
 
 impl PendingDiagnostic {
@@ -39,7 +40,8 @@ impl PendingDiagnostic {
             prompt: None,
             example: None,
             edit: None,
-            lacks: false,
+            lacks: None,
+            renames: false,
         }
     }
 
@@ -85,9 +87,15 @@ impl PendingDiagnostic {
         self
     }
 
-    /// Marks that adding the section's sample fixes it.
-    pub(super) fn lacks(mut self) -> Self {
-        self.lacks = true;
+    /// Sets the text that fixes it at the end of the section, with gaps.
+    pub(super) fn lacks(mut self, text: impl Into<String>) -> Self {
+        self.lacks = Some(text.into());
+        self
+    }
+
+    /// Marks that another heading is to be renamed.
+    pub(super) fn renames(mut self) -> Self {
+        self.renames = true;
         self
     }
 
@@ -151,8 +159,9 @@ impl<'a> Diagnostics<'a> {
         let prompt = found.prompt.clone().or_else(|| self.prompt(&found));
         let example = found.example.clone().or_else(|| self.example(&found));
         let example = example.unwrap_or_else(|| self.template.skeleton());
-        let edit = found.edit.clone().or_else(|| self.sample(&found));
+        let edit = found.edit.clone().or_else(|| self.addition(&found));
         Diagnostic {
+            renames: found.renames,
             kind: found.kind,
             section: found.section,
             line: found.line,
@@ -182,14 +191,14 @@ impl<'a> Diagnostics<'a> {
         }
     }
 
-    /// Returns an edit that appends the section's sample to the existing text.
-    fn sample(&self, found: &PendingDiagnostic) -> Option<Edit> {
-        let subject = found.subject.as_deref().filter(|_| found.lacks)?;
-        let schema = self.template.section(subject)?;
+    /// Returns an edit that adds the missing text at the end of the section.
+    fn addition(&self, found: &PendingDiagnostic) -> Option<Edit> {
+        let text = found.lacks.as_deref()?;
+        let schema = self.template.section(found.subject.as_deref()?)?;
         let section = self.outline.section(&schema.key)?;
         let end = self.outline.trimmed_end(&section.body);
         let at = end.max(section.heading.end);
-        Some(Edit::insert(self.outline.text(), at, &schema.sample))
+        Some(Edit::insert(self.outline.text(), at, text))
     }
 }
 
@@ -214,25 +223,20 @@ fn by_itself(kind: FlawKind, schema: &SectionSchema) -> String {
     }
 }
 
-/// Renders a field in the form of an entry or an item.
+/// Renders a field with a value, in the form of an entry or an item.
 pub(super) fn field_line(
     template: &Template,
     is_entry: bool,
     field: &Field,
+    value: String,
 ) -> (String, FieldForm) {
     match &template.entries {
-        Some(entries) if is_entry => (
-            skeleton::field(entries, field, field.render()),
-            entries.field_form,
-        ),
-        _ => (
-            format!("- **{}**: {}", field.name, field.render()),
-            FieldForm::Line,
-        ),
+        Some(entries) if is_entry => (skeleton::field(entries, field, value), entries.field_form),
+        _ => (format!("- **{}**: {value}", field.name), FieldForm::Line),
     }
 }
 
-fn confidence(errors: usize, warnings: usize) -> f64 {
+pub(super) fn confidence(errors: usize, warnings: usize) -> f64 {
     // Counted in hundredths, which is exact up to the division.
     let lost = errors
         .saturating_mul(10)

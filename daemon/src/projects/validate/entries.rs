@@ -1,9 +1,9 @@
 //! Checks the position and the structure of a file's entries.
 
-use super::FlawKind;
 use super::diagnostics::{Diagnostics, PendingDiagnostic};
 use super::fields::{self, FieldFinding, FieldOwner};
 use super::lines::quoted;
+use super::{FlawKind, Severity};
 use crate::projects::fix::Edit;
 use crate::projects::outline::{Heading, Outline, SECTION_LEVEL_MAX, Section, key_of};
 use crate::projects::template::{EntrySchema, Field, Pattern, Template, skeleton};
@@ -196,13 +196,36 @@ fn none(
         let at = outline.text().len();
         let found = found(FlawKind::FormatError, "entries", outline.line(at), message);
         if outline.says_something(&all) || !outline.headings().is_empty() {
-            let edit = Edit::insert(outline.text(), at, &schema.sample);
+            let edit = Edit::insert(outline.text(), at, &skeleton::entry(template));
             diagnostics.add(found.edit(edit));
         } else {
-            let text = format!("# {}\n\n{}\n", template.title, schema.sample);
+            let text = format!("# {}\n\n{}\n", template.title, skeleton::entry(template));
             diagnostics.add(found.edit(Edit { range: 0..at, text }));
         }
     }
+}
+
+/// Lists the ids of entries that must be unique, with the line and the key of each heading.
+pub(in crate::projects) fn entry_ids(
+    outline: &Outline<'_>,
+    template: &Template,
+) -> Vec<(String, u32, String)> {
+    let Some(schema) = template.entries.as_ref().filter(|schema| schema.unique) else {
+        return Vec::new();
+    };
+    let entries = entries_of(outline, template);
+    let ids = entries.iter().map(|entry| {
+        let heading = entry.heading;
+        (id_of(schema, heading), heading.line, heading.key.clone())
+    });
+    ids.collect()
+}
+
+/// Returns the id in an entry's heading, or else the key of the heading.
+pub(in crate::projects) fn id_of(schema: &EntrySchema, heading: &Heading) -> String {
+    let pattern = schema.heading.as_ref().map(|(pattern, _)| pattern);
+    let id = pattern.and_then(|pattern| pattern.group(&heading.title, "id"));
+    id.map_or_else(|| heading.key.clone(), key_of)
 }
 
 fn duplicates(schema: &EntrySchema, entries: &[Entry<'_>], diagnostics: &mut Diagnostics<'_>) {
@@ -211,12 +234,8 @@ fn duplicates(schema: &EntrySchema, entries: &[Entry<'_>], diagnostics: &mut Dia
     }
     let mut first: HashMap<String, u32> = HashMap::new();
     for entry in entries {
-        let Heading {
-            title, key, line, ..
-        } = entry.heading;
-        let pattern = schema.heading.as_ref().map(|(pattern, _)| pattern);
-        let id = pattern.and_then(|pattern| pattern.group(title, "id"));
-        let id = id.map_or_else(|| key.clone(), key_of);
+        let Heading { key, line, .. } = entry.heading;
+        let id = id_of(schema, entry.heading);
         match first.get(&id) {
             None => {
                 first.insert(id, *line);
@@ -251,6 +270,7 @@ fn entry(
     } = entry.heading;
     if let Some((pattern, says)) = &schema.heading
         && !pattern.matches(title)
+        && template.gap_in(title).is_none()
     {
         diagnostics.add(other_heading(schema, entry.heading, says));
     }
@@ -258,12 +278,28 @@ fn entry(
     let body = range.end..entry.end;
     if !outline.says_something(&body) {
         let message = format!("The {} `{}` is empty", schema.name, quoted(title));
-        let sample = schema.sample.split_once('\n');
+        let entry = skeleton::entry(template);
+        let fields = entry.split_once('\n').map_or("", |(_, rest)| rest.trim());
         let edit = Edit {
             range: range.end..outline.trimmed_end(&body).max(range.end),
-            text: format!("\n{}\n\n", sample.map_or("", |(_, rest)| rest.trim())),
+            text: format!("\n{fields}\n\n"),
         };
-        diagnostics.add(found(FlawKind::ContentQuality, key, *line, message).edit(edit));
+        // A heading says enough if no field has to be there.
+        let mut required = schema
+            .fields
+            .iter()
+            .filter(|field| field.required)
+            .peekable();
+        let is_enough = schema.at_least_one_of.is_empty()
+            && required.peek().is_some()
+            && required.all(|field| field.missing == Severity::Warning);
+        let severity = if is_enough {
+            Severity::Warning
+        } else {
+            Severity::Error
+        };
+        let found = found(FlawKind::ContentQuality, key, *line, message);
+        diagnostics.add(found.severity(severity).edit(edit));
         return;
     }
     let owner = FieldOwner {
@@ -307,7 +343,11 @@ fn other_heading(schema: &EntrySchema, heading: &Heading, says: &str) -> Pending
         .example(example)
         .edit(Edit {
             range: range.clone(),
-            text: format!("{example}\n"),
+            text: format!(
+                "{} {title} {}\n",
+                "#".repeat(usize::from(schema.level)),
+                skeleton::heading(schema)
+            ),
         })
 }
 
@@ -335,7 +375,7 @@ fn at_least_one(
     diagnostics.add(match first {
         Some(field) => {
             let end = outline.trimmed_end(&owner.range);
-            let text = skeleton::field(schema, field, field.render());
+            let text = skeleton::field(schema, field, field.hint());
             diagnostic.edit(Edit::insert(outline.text(), end, &text))
         }
         None => diagnostic,

@@ -2,7 +2,7 @@
 
 use super::blank::is_placeholder;
 use super::diagnostics::{Diagnostics, PendingDiagnostic, field_line};
-use super::lines::{label, parts, plain, quoted};
+use super::lines::{label, parts, plain, quoted, weak_separators};
 use super::{FlawKind, Severity};
 use crate::projects::fix::Edit;
 use crate::projects::outline::{Outline, key_of};
@@ -92,20 +92,60 @@ impl Fields {
                 continue;
             }
             for (at, part) in parts(line) {
-                let Some(label) = label(part) else { continue };
-                let key = key_of(label.name);
-                let at = start + at;
-                match which(&key) {
-                    None => fields.stranger(&key, outline.line(at)),
-                    Some(field) => fields.places.push(FieldLocation {
-                        field: Some(field),
-                        at,
-                        value: at + label.value,
-                    }),
+                if at > 0 && outline.is_quiet(start + at) {
+                    continue; // a separator in code
                 }
+                fields.part(outline, start + at, part, &which);
             }
         }
         fields
+    }
+
+    /// Adds the fields in a part of a line: at its start, after the name of an item, and after commas, dashes,
+    /// brackets and full stops if a declared name follows there.
+    fn part(
+        &mut self,
+        outline: &Outline<'_>,
+        start: usize,
+        part: &str,
+        which: &dyn Fn(&str) -> Option<usize>,
+    ) {
+        let mut done = 0;
+        for at in std::iter::once(0).chain(weak_separators(part)) {
+            if at < done || (at > 0 && outline.is_quiet(start + at)) {
+                continue;
+            }
+            let rest = part.get(at..).unwrap_or_default();
+            let found = label(rest);
+            let field = found.as_ref().and_then(|found| which(&key_of(found.name)));
+            match (&found, field) {
+                (Some(found), Some(field)) => {
+                    done = at + found.value;
+                    self.places.push(FieldLocation {
+                        field: Some(field),
+                        at: start + at,
+                        value: start + done,
+                    });
+                }
+                // The name of an item, before its first field.
+                (Some(found), None) if at == 0 => {
+                    self.stranger(&key_of(found.name), outline.line(start));
+                    let inner = rest.get(found.value..).and_then(label);
+                    let named = inner.and_then(|inner| {
+                        Some((which(&key_of(inner.name))?, found.value + inner.value))
+                    });
+                    if let Some((field, value)) = named {
+                        done = value;
+                        self.places.push(FieldLocation {
+                            field: Some(field),
+                            at: start + found.value,
+                            value: start + value,
+                        });
+                    }
+                }
+                (Some(_) | None, _) => {}
+            }
+        }
     }
 
     /// Reports whether the range contains no field.
@@ -140,6 +180,14 @@ impl Fields {
     }
 }
 
+/// Returns the start of the first declared field on a line, in bytes.
+pub(in crate::projects) fn first_field(line: &str, all: &[Field]) -> Option<usize> {
+    let outline = Outline::of(line);
+    let fields = Fields::of(&outline, &(0..line.len()), 6, all);
+    let mut places = fields.places.iter().filter(|place| place.field.is_some());
+    places.next().map(|place| place.at)
+}
+
 /// Result of checking a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FieldFinding {
@@ -160,6 +208,7 @@ pub(super) fn check(
     diagnostics: &mut Diagnostics<'_>,
 ) -> Vec<FieldFinding> {
     let fields = Fields::of(outline, &owner.range, owner.level, all);
+    let rendered = |field: &Field| field_line(template, owner.is_entry, field, field.render()).0;
     let mut said = Vec::with_capacity(all.len());
     for (number, field) in all.iter().enumerate() {
         let Some(range) = fields.value(number) else {
@@ -181,7 +230,7 @@ pub(super) fn check(
                 FieldFinding::Nothing,
                 Some(empty(outline, owner, field, &range)),
             )
-        } else if is_placeholder(value) {
+        } else if is_placeholder(value) || template.gap_in(value).is_some() {
             (FieldFinding::Wrong, None) // reported with the other placeholders
         } else {
             match wrong(field, value) {
@@ -194,7 +243,7 @@ pub(super) fn check(
         };
         said.push(state);
         if let Some(diagnostic) = diagnostic {
-            diagnostics.add(diagnostic.example(field_line(template, owner.is_entry, field).0));
+            diagnostics.add(diagnostic.example(rendered(field)));
         }
     }
     said
@@ -267,7 +316,7 @@ fn missing(
     field: &Field,
     targets: Option<&(String, u32)>,
 ) -> PendingDiagnostic {
-    let (line, form) = field_line(template, owner.is_entry, field);
+    let (line, form) = field_line(template, owner.is_entry, field, field.hint());
     let end = outline.trimmed_end(&owner.range);
     let edit = match form {
         FieldForm::Heading => Edit::insert(outline.text(), end, &line),
@@ -288,9 +337,9 @@ fn missing(
         None => format!("add `{name}` to {of}: {}", expected(field)),
     };
     found(owner, FlawKind::SchemaViolation, owner.line, message)
-        .severity(field.severity)
+        .severity(field.missing)
         .prompt(prompt)
-        .example(line)
+        .example(field_line(template, owner.is_entry, field, field.render()).0)
         .edit(edit)
 }
 
@@ -303,7 +352,7 @@ fn empty(
     let (name, of) = (&field.name, &owner.name);
     // An optional field can be left out instead.
     let severity = if field.required {
-        field.severity
+        field.missing
     } else {
         Severity::Warning
     };
@@ -322,15 +371,19 @@ fn empty(
     .edit(replaced(outline, range, field))
 }
 
-/// Replaces the first line of a value with a valid sample.
+/// Replaces the first line of a value with a gap.
 fn replaced(outline: &Outline<'_>, range: &Range<usize>, field: &Field) -> Edit {
     let value = outline.slice(range);
     let blank = value.len() - value.trim_start().len();
     let first = value.trim().lines().next().unwrap_or_default();
+    // What separates the value from the next field on its line stays.
+    let first = first.trim_end_matches(|c: char| {
+        c.is_whitespace() || matches!(c, ',' | ';' | '(' | '[' | '|' | '-' | '–' | '—')
+    });
     let (start, text) = if first.is_empty() {
-        (range.start, format!(" {}", field.render()))
+        (range.start, format!(" {}", field.hint()))
     } else {
-        (range.start + blank, field.render())
+        (range.start + blank, field.hint())
     };
     Edit {
         range: start..start + first.len(),

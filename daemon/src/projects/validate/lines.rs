@@ -12,7 +12,7 @@ pub(super) struct FieldLabel<'t> {
 }
 
 /// Returns the length of a line's layout marks: indentation, quotation and list marks, a task's box.
-pub(super) fn marker_bytes(line: &str) -> usize {
+pub(in crate::projects) fn marker_bytes(line: &str) -> usize {
     let mut rest = line.trim_start();
     loop {
         let before = rest;
@@ -133,8 +133,23 @@ fn separator(text: &str) -> Option<(usize, usize)> {
     Some((at, at + bytes))
 }
 
+/// Returns the start of the text after each weak separator. Where a declared name follows, a field begins; any other
+/// text belongs to the value before it.
+pub(super) fn weak_separators(part: &str) -> Vec<usize> {
+    if part.len() > PARTS_BYTES_MAX {
+        return Vec::new();
+    }
+    let mut found: Vec<usize> = Vec::new();
+    for mark in [" - ", ". ", " (", " [", ";", ","] {
+        found.extend(part.match_indices(mark).map(|(at, _)| at + mark.len()));
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
 /// Strips the marks around a value.
-pub(super) fn plain(value: &str) -> &str {
+pub(in crate::projects) fn plain(value: &str) -> &str {
     let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '`' | '|' | '"');
     let dashes = |c: char| marks(c) || matches!(c, ':' | '-' | '–' | '—');
     value.trim_matches(marks).trim_start_matches(dashes)

@@ -3,11 +3,11 @@
 use super::FlawKind;
 use super::diagnostics::{Diagnostics, PendingDiagnostic};
 use super::fields::{self, FieldOwner, Fields};
-use super::lines::{marker_bytes, plain, quoted};
+use super::lines::{label, marker_bytes, plain, quoted};
 use super::sections::counted;
 use crate::projects::fix::Edit;
-use crate::projects::outline::{Outline, Section};
-use crate::projects::template::{SectionSchema, Template};
+use crate::projects::outline::{Outline, Section, key_of};
+use crate::projects::template::{Field, SectionSchema, Template, skeleton};
 use std::ops::Range;
 
 /// Checks a section that must be a list.
@@ -31,7 +31,7 @@ pub(super) fn check(
         diagnostics.add(if schema.fields.is_empty() {
             found.edit(edit)
         } else {
-            found.lacks()
+            found.lacks(skeleton::item(schema))
         });
         return;
     }
@@ -41,7 +41,10 @@ pub(super) fn check(
         let count = counted(owners.len(), "item");
         let message = format!("Section {name} has {count}; it needs at least {least}");
         let kind = FlawKind::ContentQuality;
-        diagnostics.add(PendingDiagnostic::section(kind, key, section.line, message).lacks());
+        diagnostics.add(
+            PendingDiagnostic::section(kind, key, section.line, message)
+                .lacks(skeleton::item(schema)),
+        );
     }
     if !schema.fields.is_empty() {
         for owner in &owners {
@@ -104,13 +107,45 @@ fn items<'a>(
                 .next()
                 .unwrap_or((item.range.start, ""));
             let indent = " ".repeat(content_column(line));
-            let first = line.get(marker_bytes(line)..).unwrap_or_default();
-            let name = plain(first.split([':', '—']).next().unwrap_or_default());
+            let name = item_name(line, &schema.fields);
             // The item's own line is included, because a field can be on it.
             let range = start..item.range.end;
             owner(name, outline.line(start), range, section.level, indent)
         })
         .collect()
+}
+
+/// Returns the name at the start of an item: what is bold there, or else the text before its first field.
+///
+/// An item that begins with a field, or with the label `Name`, goes by that value.
+pub(super) fn item_name<'t>(line: &'t str, fields: &[Field]) -> &'t str {
+    let first = line.get(marker_bytes(line)..).unwrap_or_default();
+    let ends = [": ", " - ", " – ", " — ", "; ", " (", " | "];
+    let until = |text: &'t str| -> &'t str {
+        let end = ends.iter().filter_map(|end| text.find(end)).min();
+        plain(text.get(..end.unwrap_or(text.len())).unwrap_or_default()).trim_end_matches(':')
+    };
+    for mark in ["**", "__"] {
+        let inner = first
+            .strip_prefix(mark)
+            .and_then(|bold| bold.split_once(mark));
+        if let Some((name, _)) = inner
+            && !is_label(name, fields)
+        {
+            return plain(name).trim_end_matches(':');
+        }
+    }
+    match label(first) {
+        Some(found) if is_label(found.name, fields) => {
+            until(first.get(found.value..).unwrap_or_default().trim_start())
+        }
+        Some(_) | None => until(first),
+    }
+}
+
+fn is_label(name: &str, fields: &[Field]) -> bool {
+    let key = key_of(name);
+    key == "name" || fields.iter().any(|field| field.goes_by(&key))
 }
 
 /// Returns the indentation of an item's content.

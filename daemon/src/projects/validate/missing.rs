@@ -34,14 +34,14 @@ pub(super) fn missing(
     } else {
         section_place(outline, template, key)
     };
-    let sample = template.section_sample(schema);
+    let skeleton = template.section_skeleton(schema);
     let edit = if is_blank {
         Edit {
             range: 0..outline.text().len(),
-            text: format!("# {}\n\n{sample}", template.title),
+            text: format!("# {}\n\n{skeleton}", template.title),
         }
     } else {
-        Edit::insert(outline.text(), at, &sample)
+        Edit::insert(outline.text(), at, &skeleton)
     };
     match hidden.get(key) {
         Some(line) => PendingDiagnostic::section(kind, key, *line, message).edit(edit).prompt(format!(
@@ -66,6 +66,7 @@ fn renamed(near: &Heading, schema: &SectionSchema) -> PendingDiagnostic {
     );
     PendingDiagnostic::section(FlawKind::MissingSection, key, *line, message)
         .prompt(prompt)
+        .renames()
         .edit(Edit {
             range: range.clone(),
             text: format!("{hashes} {name}\n"),

@@ -14,7 +14,10 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub(super) use entries::entries_of;
+pub(super) use blank::is_placeholder;
+pub(super) use entries::{entries_of, entry_ids, id_of};
+pub(super) use fields::first_field;
+pub(super) use lines::{marker_bytes, plain};
 
 use super::fix::Edit;
 use super::outline::Outline;
@@ -40,6 +43,22 @@ pub struct Validation {
     pub confidence: f64,
 }
 
+impl Validation {
+    /// Creates the validation of these diagnostics.
+    pub(super) fn of(errors: Vec<Diagnostic>) -> Self {
+        let is_error = |one: &&Diagnostic| one.severity == Severity::Error;
+        let error_count = errors.iter().filter(is_error).count();
+        let warning_count = errors.len() - error_count;
+        Self {
+            valid: error_count == 0,
+            confidence: diagnostics::confidence(error_count, warning_count),
+            errors,
+            error_count,
+            warning_count,
+        }
+    }
+}
+
 /// An error or a warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -57,12 +76,14 @@ pub struct Diagnostic {
     pub correction_prompt: String,
     /// Example of valid text.
     pub template_example: String,
-    /// Edit that fixes the problem.
+    /// Edit that fixes the problem, with gaps where the content is unknown.
     pub(super) edit: Option<Edit>,
+    /// Whether the fix is to rename another heading.
+    pub(super) renames: bool,
 }
 
 /// Kind of a diagnostic, the most severe first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlawKind {
     /// A section is missing.
     MissingSection,

@@ -40,6 +40,10 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mu
         } else {
             whole_line(rest, template)
         };
+        let reported = reported.or_else(|| {
+            let gap = template.gap_in(line)?;
+            Some(PlaceholderMatch::new(Severity::Error, gap))
+        });
         let reported = reported.or_else(|| mention(outline, start, line));
         if let Some(reported) = reported {
             let at = start + layout.marker;
@@ -157,7 +161,8 @@ fn value(rest: &str, template: &Template) -> Option<PlaceholderMatch> {
     };
     Some(
         PlaceholderMatch::new(severity, plain(value)).mended(match field {
-            Some(field) => LineFix::Value(label.value, format!(" {}", field.render())),
+            Some(field) if plain(value) == field.hint() => LineFix::Unknown,
+            Some(field) => LineFix::Value(label.value, format!(" {}", field.hint())),
             None => LineFix::Remove,
         }),
     )

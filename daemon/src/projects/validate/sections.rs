@@ -6,7 +6,7 @@ use super::lines::quoted;
 use super::{FlawKind, Severity, lists, missing, tables};
 use crate::projects::fix::Edit;
 use crate::projects::outline::{Outline, Section};
-use crate::projects::template::{Format, SectionSchema, Template};
+use crate::projects::template::{Format, SectionSchema, Template, gap, skeleton};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
@@ -94,8 +94,10 @@ fn section(
     diagnostics: &mut Diagnostics<'_>,
 ) {
     let (key, name) = (&schema.key, &schema.name);
-    let quality = |message: String| {
-        PendingDiagnostic::section(FlawKind::ContentQuality, key, section.line, message).lacks()
+    let quality = |message: String, lacks: String| {
+        let found =
+            PendingDiagnostic::section(FlawKind::ContentQuality, key, section.line, message);
+        found.lacks(lacks)
     };
     let body = outline.slice(&section.body);
     if schema.is_none(body) {
@@ -105,29 +107,39 @@ fn section(
     if !outline.says_something(&section.body) {
         let has_entries = holds_entries && !outline.headings_in(&section.body).is_empty();
         if schema.if_none.is_none() && !has_entries {
-            diagnostics.add(quality(format!("Section {name} is empty")));
+            let body = skeleton::body(template, schema);
+            diagnostics.add(quality(format!("Section {name} is empty"), body));
         }
         return;
     }
     if let Some(least) = schema.min_length {
         let count = outline.characters(&section.body);
         if count < least {
-            diagnostics.add(quality(format!(
-                "Section {name} has {}; it needs at least {least}",
-                counted(count, "character")
-            )));
+            let count = counted(count, "character");
+            let message = format!("Section {name} has {count}; it needs at least {least}");
+            diagnostics.add(quality(message, gap(&schema.says)));
         }
     }
+    // While there is a gap, that is reported.
     if let Some((pattern, says)) = &schema.pattern
         && !pattern.matches(body)
+        && template.gap_in(body).is_none()
     {
         let message = format!("Section {name} does not have {says}");
-        let kind = FlawKind::FormatError;
-        diagnostics.add(PendingDiagnostic::section(kind, key, section.line, message).lacks());
+        let found = PendingDiagnostic::section(FlawKind::FormatError, key, section.line, message);
+        let text = match schema.format {
+            Format::MarkdownList => format!("- {}", gap(says)),
+            Format::MarkdownTable | Format::Freeform | Format::Structured => gap(says),
+        };
+        diagnostics.add(
+            found
+                .prompt(format!("add to the section `{name}` {says}"))
+                .lacks(text),
+        );
     }
     match schema.format {
         Format::MarkdownList => lists::check(outline, template, schema, section, diagnostics),
-        Format::MarkdownTable => tables::check(outline, schema, section, diagnostics),
+        Format::MarkdownTable => tables::check(outline, template, schema, section, diagnostics),
         Format::Structured if !holds_entries => {
             let owner = FieldOwner {
                 section: key,

@@ -7,11 +7,12 @@ use super::fields;
 use super::lines::plain;
 use super::sections::counted;
 use crate::projects::outline::{Outline, Section, key_of};
-use crate::projects::template::SectionSchema;
+use crate::projects::template::{SectionSchema, Template, skeleton};
 
 /// Checks a section that must be a table.
 pub(super) fn check(
     outline: &Outline<'_>,
+    template: &Template,
     schema: &SectionSchema,
     section: &Section,
     diagnostics: &mut Diagnostics<'_>,
@@ -29,7 +30,10 @@ pub(super) fn check(
             ),
             None => format!("Section {name} must be a Markdown table; it has none"),
         };
-        diagnostics.add(found(FlawKind::FormatError, section.line, message).lacks());
+        diagnostics.add(
+            found(FlawKind::FormatError, section.line, message)
+                .lacks(skeleton::body(template, schema)),
+        );
         return;
     };
     let rows: usize = tables.iter().map(|table| table.rows.len()).sum();
@@ -37,7 +41,10 @@ pub(super) fn check(
     if rows < least {
         let rows = counted(rows, "row");
         let message = format!("Section {name} has {rows}; it needs at least {least}");
-        diagnostics.add(found(FlawKind::ContentQuality, section.line, message).lacks());
+        diagnostics.add(
+            found(FlawKind::ContentQuality, section.line, message)
+                .lacks(skeleton::body(template, schema)),
+        );
     }
     let line = outline.line(first.range.start);
     for field in &schema.fields {

@@ -5,9 +5,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use super::*;
-use crate::projects::append::append;
+use crate::projects::append;
 use crate::projects::changes::{both_changed, changed_sections};
-use crate::projects::guide::guide;
+use crate::projects::guide::{Submission, guide};
 use crate::projects::template::{Layer, Layers, Source};
 use proptest::prelude::*;
 use std::fs;
@@ -159,6 +159,61 @@ fn what_is_shown_as_the_fix_mends_the_flaw() {
     assert!(count > 50, "only {count} flaws are shown mended");
 }
 
+/// Fields on one line, in the ways that people and agents write them. Each case is a component; it has all its fields.
+#[test]
+fn fields_on_one_line_are_found() {
+    let model = template("mental_model").examples[0].clone();
+    let (before, rest) = model.split_once("## Components\n\n").unwrap();
+    let (_, behind) = rest.split_once("\n## Data Flow").unwrap();
+    let cases = [
+        "- **web**: purpose: serves pages; location: web/; dependencies: db; key functions: `main()`; last verified: 2025-06-30",
+        "- **web**: Purpose: serves pages, Location: web/, Dependencies: db, Key Functions: `main()`, Last Verified: 2025-06-30",
+        "- **web** - Purpose: serves pages; Location: web/; Dependencies: db; Key Functions: main; Last Verified: 2025-06-30",
+        "- **web** — Purpose: serves pages — Location: web/ — Dependencies: db — Key Functions: main — Last Verified: 2025-06-30",
+        "- web - purpose: serves pages - location: web/ - dependencies: db - key functions: main - last verified: 2025-06-30",
+        "- web (purpose: serves pages, location: web/, dependencies: db, key functions: main, last verified: 2025-06-30)",
+        "- web: purpose: serves pages. Location: web/. Dependencies: db. Key functions: main. Last verified: 2025-06-30.",
+        "- **web** | **Purpose**: serves pages | **Location**: web/ | **Dependencies**: db | **Key Functions**: main | **Last Verified**: 2025-06-30",
+        "- **web**, **purpose:** serves pages, **location:** web/, **dependencies:** db, **key functions:** main, **last verified:** 2025-06-30",
+        "- Name: web; Purpose: serves pages; Location: web/; Dependencies: db; Key Functions: main; Last Verified: 2025-06-30",
+        "1. **web**: purpose: serves pages,\n   location: web/,\n   dependencies: db; key functions: main,\n   last verified: 2025-06-30",
+        "* __web__: _purpose_: serves pages;location: web/;dependencies: db;key functions: main;last verified: 2025-06-30",
+        "### web\n\nPurpose: serves pages; Location: web/; Dependencies: db; Key Functions: main; Last Verified: 2025-06-30",
+    ];
+    for item in cases {
+        let content = format!("{before}## Components\n\n{item}\n\n## Data Flow{behind}");
+        let found: Vec<String> = validate(&content, template("mental_model"))
+            .errors
+            .iter()
+            .map(render)
+            .collect();
+        let found: Vec<&String> = found
+            .iter()
+            .filter(|one| !one.contains("own example"))
+            .collect();
+        assert!(found.is_empty(), "{item}\n{found:#?}");
+        let lacking = content
+            .replace("location", "place")
+            .replace("Location", "Place");
+        let errors = validate(&lacking, template("mental_model")).errors;
+        let is_it = |one: &Diagnostic| {
+            one.message
+                .starts_with("Components, `web` has no `Location`")
+        };
+        assert!(errors.iter().any(is_it), "{item}\n{errors:#?}");
+    }
+    // A name within a value is no field.
+    let item = "- **web**\n  - **Purpose**: says what the location is, and who\n  - **Notes**: the `x; location: y` of it, not: the place";
+    let content = format!("{before}## Components\n\n{item}\n\n## Data Flow{behind}");
+    let errors = validate(&content, template("mental_model")).errors;
+    assert!(
+        errors
+            .iter()
+            .any(|one| one.message == "Components, `web` has no `Location`"),
+        "{errors:#?}"
+    );
+}
+
 #[test]
 fn many_flaws_are_counted_and_the_worst_are_told() {
     let content = "# Mental Model\n\n## Components\n\n".to_owned() + &"- TODO\n".repeat(3_000);
@@ -281,9 +336,16 @@ proptest! {
             for diagnostic in &validation.errors {
                 prop_assert!((1..=lines).contains(&diagnostic.line), "{}", render(diagnostic));
             }
-            let guidance = guide(&validation, template, &text);
+            let guidance = guide(&validation, template, &text, Submission::File);
             prop_assert_eq!(guidance.is_none(), validation.errors.is_empty());
-            let _ = append(&text, &other, template);
+            if let Ok(entry) = append::prepare(&text, &other, template, "2025-01-01") {
+                let _ = append::append(&text, &entry, template);
+                for found in append::check(&text, &entry, template).errors {
+                    if let Some(edit) = found.edit {
+                        prop_assert!(entry.text.get(edit.range).is_some());
+                    }
+                }
+            }
         }
         prop_assert!(changed_sections(&text, &text).is_empty());
         prop_assert!(both_changed(&text, &other, &other).is_empty());
@@ -297,7 +359,9 @@ proptest! {
         let missing = errors.filter(|diagnostic| diagnostic.kind == FlawKind::MissingSection);
         let sections: Vec<&Option<String>> = missing.map(|diagnostic| &diagnostic.section).collect();
         if let Some(first) = sections.first() {
-            let mended = guide(&validation, template, &text).unwrap().example_fix;
+            let mut errors = validation.errors.iter();
+            let found = errors.find(|one| one.kind == FlawKind::MissingSection).unwrap();
+            let mended = found.edit.as_ref().unwrap().apply(&text);
             let again = validate(&mended, template);
             let is_it = |diagnostic: &Diagnostic| {
                 diagnostic.kind == FlawKind::MissingSection && diagnostic.section == **first

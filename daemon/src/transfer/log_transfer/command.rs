@@ -228,6 +228,8 @@ impl LogImportDecision<'_> {
         let made = ProjectInitialised {
             name: reported.name,
             path: reported.path,
+            // The repository is recognised again where it is.
+            git: Vec::new(),
         };
         Ok(Some((reported.project, ProjectEvent::Initialised(made))))
     }
@@ -279,6 +281,7 @@ impl LogImportDecision<'_> {
         imported.push((version, hash));
         self.count.versions += 1;
         let written = VersionMeta {
+            conflicts: reported.conflicts,
             file_type: reported.file_type,
             version,
             change: reported.change,

@@ -289,6 +289,7 @@ impl Export<'_> {
             attempt: (written.attempt > 0).then_some(written.attempt),
             base: written.base,
             beside: written.beside,
+            conflicts: written.conflicts,
         })
     }
 

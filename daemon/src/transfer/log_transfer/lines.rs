@@ -86,6 +86,9 @@ pub struct ContextVersion {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "u64")]
     pub beside: Option<u64>,
+    /// Titles of the entries and sections that both versions changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<String>,
 }
 
 fn is_none_at_all(diagnostics: &(u32, u32)) -> bool {
