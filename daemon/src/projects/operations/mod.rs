@@ -135,7 +135,7 @@ impl ResolvedProject {
     fn identified(rows: &dyn Rows, place: ProjectLocation) -> Result<Self, Refusal> {
         match place.is_identified() {
             true => Ok(Self::at(place)),
-            false => Err(not_found(rows, "", &unidentified(&place))),
+            false => Err(not_found(rows, "", &unidentified(&place))?),
         }
     }
 
