@@ -202,17 +202,18 @@ proptest! {
         actions in prop::collection::vec(action(), 1..40),
     ) {
         let template = template(name);
-        let first = append::prepare("", "The first one", &template, "2026-01-01");
+        let mut first = append::prepare("", "The first one", &template, "2026-01-01").unwrap();
         let with_body = |text: String| format!("{text}\n\n### Added\n\n- x\n");
-        let first = append::PreparedEntry { text: with_body(first.as_ref().unwrap().text.clone()), ..first.unwrap() };
+        first.text = with_body(first.text);
         let mut log = append::append("", &first, &template).unwrap();
         let (mut buffer, mut base) = (log.clone(), log.clone());
         let mut wanted: Vec<String> = titles(&log, &template);
         for (turn, action) in actions.into_iter().enumerate() {
             match action {
                 Action::Append => {
-                    let entry = append::prepare(&log, &format!("Entry {turn}"), &template, "2026-01-02").unwrap();
-                    let entry = append::PreparedEntry { text: with_body(entry.text.clone()), ..entry };
+                    let entry = append::prepare(&log, &format!("Entry {turn}"), &template, "2026-01-02");
+                    let mut entry = entry.unwrap();
+                    entry.text = with_body(entry.text);
                     log = append::append(&log, &entry, &template).unwrap();
                     for title in titles(&entry.text, &template) {
                         wanted.push(title);
