@@ -14,7 +14,7 @@ pub struct PreparedEntry {
     /// The entry, with its heading at the level of entries.
     pub text: String,
     /// Key of the section that it goes to; `None` for the whole file.
-    pub(super) under: Option<String>,
+    pub(in crate::projects) under: Option<String>,
     /// What was added or changed in the caller's text.
     pub notes: Vec<String>,
 }
