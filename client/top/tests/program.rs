@@ -213,7 +213,7 @@ fn one_frame_goes_into_a_pipe() {
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }
-    assert!(text.contains("tool=\\u{1b}]0;owned\\u{7}"), "{text}");
+    assert!(text.contains("step 0 \\u{1b}]0;owned\\u{7}"), "{text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 100),
         "{text}"
