@@ -252,10 +252,7 @@ fn only_what_must_be_there_is_required() {
     assert_eq!(required("search_by_work_item"), ["work_item_id"]);
     assert_eq!(required("search_by_chunk"), ["chunk_pattern"]);
     assert_eq!(required("search_file_chunks"), ["file_name"]);
-    assert_eq!(
-        required("search_chunk_range"),
-        ["file_name", "start", "end"]
-    );
+    assert_eq!(required("search_chunk_range"), ["file_name"]);
     assert!(required("get_work_item_list").is_empty());
     assert!(required("export_session").is_empty());
     assert!(required("list_steps").is_empty());

@@ -5,7 +5,7 @@ use std::fmt;
 pub use lore::protocol::Code;
 use lore::protocol::ErrorBody;
 
-use crate::hint::{ArgumentName, Door, Hint, arg, hint};
+use crate::hint::{ArgumentName, Hint, HintForm, arg, hint};
 use crate::store;
 
 /// The error of an operation: a code, a message with the fault and the expected value, and a hint.
@@ -81,7 +81,7 @@ impl Refusal {
 
     /// Converts the refusal to the wire format, with the hint as this reader calls operations.
     #[must_use]
-    pub fn to_body_for(&self, door: Door<'_>, argument: &ArgumentName<'_>) -> ErrorBody {
+    pub fn to_body_for(&self, door: HintForm<'_>, argument: &ArgumentName<'_>) -> ErrorBody {
         let hint = self.hint.as_ref();
         self.body(hint.and_then(|hint| hint.render(door, argument)))
     }

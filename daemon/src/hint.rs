@@ -88,7 +88,7 @@ pub(crate) use hint;
 
 /// How the reader of a hint calls operations.
 #[derive(Clone, Copy)]
-pub enum Door<'d> {
+pub enum HintForm<'d> {
     /// A person at a terminal, with the commands of `lore`.
     CommandLine,
     /// A model over MCP, with the tools that this function accepts.
@@ -116,7 +116,7 @@ impl Hint {
 
     /// Writes the hint for a reader; `None` if no sentence applies to it.
     #[must_use]
-    pub fn render(&self, door: Door<'_>, argument: &ArgumentName<'_>) -> Option<String> {
+    pub fn render(&self, door: HintForm<'_>, argument: &ArgumentName<'_>) -> Option<String> {
         let sentences = self.0.iter();
         let written: Vec<String> = sentences
             .filter_map(|sentence| sentence.render(door, argument))
@@ -128,7 +128,8 @@ impl Hint {
     #[must_use]
     pub fn plain(&self) -> String {
         let as_named = |_: Option<&str>, name: &str| Some(name.to_owned());
-        self.render(Door::Operations, &as_named).unwrap_or_default()
+        self.render(HintForm::Operations, &as_named)
+            .unwrap_or_default()
     }
 
     /// Returns every operation that the hint may name.
@@ -142,7 +143,7 @@ impl Hint {
 }
 
 impl Sentence {
-    fn render(&self, door: Door<'_>, argument: &ArgumentName<'_>) -> Option<String> {
+    fn render(&self, door: HintForm<'_>, argument: &ArgumentName<'_>) -> Option<String> {
         let mut text = String::new();
         let mut last = None;
         for part in &self.0 {
@@ -160,8 +161,8 @@ impl Sentence {
                 }
                 Part::Argument(name) => {
                     let name = match door {
-                        Door::CommandLine => flag(name)?.to_owned(),
-                        Door::Tools(_) | Door::Operations => argument(last, name)?,
+                        HintForm::CommandLine => flag(name)?.to_owned(),
+                        HintForm::Tools(_) | HintForm::Operations => argument(last, name)?,
                     };
                     text += &format!("`{name}`");
                 }
@@ -171,7 +172,7 @@ impl Sentence {
     }
 }
 
-impl Door<'_> {
+impl HintForm<'_> {
     /// Returns the quoted name by which the reader calls an operation; `None` if it cannot.
     fn name(self, tool: Tool) -> Option<String> {
         let operation = tool.operation();
@@ -188,7 +189,7 @@ impl Door<'_> {
 mod tests {
     use super::*;
 
-    fn written(hint: &Hint, door: Door<'_>) -> Option<String> {
+    fn written(hint: &Hint, door: HintForm<'_>) -> Option<String> {
         let camel = |operation: Option<&str>, name: &str| match (operation, name) {
             (Some("workflow_checkpoint_list"), "session") => Some("sessionId".to_owned()),
             (_, "fence") => None,
@@ -205,20 +206,20 @@ mod tests {
             "Leave ", arg("fence"), " out."
         ];
         assert_eq!(
-            written(&hint, Door::Operations).unwrap(),
+            written(&hint, HintForm::Operations).unwrap(),
             "`workflow_checkpoint_list` with `sessionId` lists them. Continue in a fork (`fork_session`)."
         );
         assert_eq!(
-            written(&hint, Door::CommandLine).unwrap(),
+            written(&hint, HintForm::CommandLine).unwrap(),
             "`lore checkpoint list` with `--session` lists them. Continue in a fork (`lore session fork`)."
         );
         let only_list = |name: &str| name == "workflow_checkpoint_list";
         assert_eq!(
-            written(&hint, Door::Tools(&only_list)).unwrap(),
+            written(&hint, HintForm::Tools(&only_list)).unwrap(),
             "`workflow_checkpoint_list` with `sessionId` lists them. Continue in a fork."
         );
         assert_eq!(
-            written(&hint, Door::Tools(&|_| false)).unwrap(),
+            written(&hint, HintForm::Tools(&|_| false)).unwrap(),
             "Continue in a fork."
         );
     }
@@ -226,7 +227,7 @@ mod tests {
     #[test]
     fn a_hint_without_a_sentence_for_the_reader_is_none() {
         let hint = hint![Tool::ListProjects, " lists them."];
-        assert_eq!(written(&hint, Door::Tools(&|_| false)), None);
+        assert_eq!(written(&hint, HintForm::Tools(&|_| false)), None);
         assert_eq!(Hint::from("Free some space.").plain(), "Free some space.");
     }
 }

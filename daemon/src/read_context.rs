@@ -7,7 +7,7 @@ use lore::protocol::{AsOf, ChosenBy, CommonArgs, Position, SessionId};
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::operation::{Caller, Context, blocking};
-use crate::sessions::{self, AccessTimes, Line, SessionSelector, Wanted};
+use crate::sessions::{self, AccessTimes, Line, SessionSelector, WantedContent};
 use crate::state::State;
 use crate::store::Error;
 
@@ -20,7 +20,7 @@ pub struct ReadContext {
     /// Minimum position of the state.
     pub at_least: Option<Position>,
     /// What is read: a caller without a session of its own gets the project's newest that has it.
-    pub wanted: Wanted,
+    pub wanted: WantedContent,
 }
 
 /// A session in a state, ready for reading.
@@ -49,13 +49,13 @@ impl ReadContext {
             session: args.session().cloned(),
             as_of: args.as_of().cloned(),
             at_least: args.at_least(),
-            wanted: Wanted::Anything,
+            wanted: WantedContent::Anything,
         }
     }
 
     /// Sets what is read.
     #[must_use]
-    pub fn wanting(self, wanted: Wanted) -> Self {
+    pub fn wanting(self, wanted: WantedContent) -> Self {
         Self { wanted, ..self }
     }
 
@@ -101,7 +101,7 @@ impl Read {
 
     /// Returns further sessions of the project that have what is wanted, the last changed first, if the read session is
     /// not the caller's own either.
-    pub fn others(&self, wanted: &Wanted, limit: usize) -> Result<Vec<String>, Error> {
+    pub fn others(&self, wanted: &WantedContent, limit: usize) -> Result<Vec<String>, Error> {
         let mut found = Vec::new();
         if !self.is_other {
             return Ok(found);
@@ -118,7 +118,7 @@ impl Read {
     }
 
     /// Notes that one of these is read instead.
-    pub fn note_other(&self, session: &str, wanted: &Wanted) -> Result<(), Error> {
+    pub fn note_other(&self, session: &str, wanted: &WantedContent) -> Result<(), Error> {
         let now = self.cx.engine.clock().now();
         self.selector.note_other(&self.state, session, now, wanted)
     }

@@ -129,8 +129,7 @@ const SECTIONS: [(Option<Toolset>, &str); 8] = [
     ),
     (
         Some(Toolset::Documents),
-        "- Before you ask or guess: `search` finds what was said, done and noted, `search_documents` \
-         passages of indexed files.",
+        "- Before you ask or guess: `search` finds what was said, done and noted, and passages of indexed files.",
     ),
     (
         None,

@@ -61,7 +61,7 @@ pub(super) fn names_in(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -
         Cell(Mention),
         Pattern(usize),
     }
-    let finder = Finder {
+    let finder = TextSearch {
         packs,
         text,
         knowledge,
@@ -144,19 +144,19 @@ pub(super) fn names_in(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -
     found
 }
 
-struct Finder<'a> {
+struct TextSearch<'a> {
     packs: &'a PackSet,
     text: &'a str,
     knowledge: &'a Knowledge<'a>,
 }
 
 /// A known name that a partial one may mean.
-struct Near<'a> {
+struct NearName<'a> {
     name: &'a KnownName,
     score: f32,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> TextSearch<'a> {
     /// Returns the mention of a name that a pattern found.
     fn of_pattern(
         &self,
@@ -387,7 +387,7 @@ impl<'a> Finder<'a> {
 
     /// Returns the known names of the session that a query may be a part or a misspelling of, the best first, each
     /// entity once. A query that a pattern found, of kind `shaped`, has the end of the name.
-    fn near(&self, query: &[Run], shaped: Option<&str>) -> Vec<Near<'a>> {
+    fn near(&self, query: &[Run], shaped: Option<&str>) -> Vec<NearName<'a>> {
         let is_part_word = |run: &Run| {
             let words = self.packs.kind_words.values();
             words
@@ -396,7 +396,7 @@ impl<'a> Finder<'a> {
         };
         // "fw" is a word of its own, and no misspelt "sw".
         let fixed: Vec<bool> = query.iter().map(is_part_word).collect();
-        let mut found: Vec<Near<'a>> = Vec::new();
+        let mut found: Vec<NearName<'a>> = Vec::new();
         for layer in self.knowledge.gazetteers {
             layer.similar(query, &mut |name| {
                 if WHOLE.contains(&&*name.kind) || &*name.kind == "device_role" {
@@ -416,8 +416,8 @@ impl<'a> Finder<'a> {
                     .find(|near| near.name.kind == name.kind && near.name.key == name.key);
                 match known {
                     Some(known) if known.score >= score => {}
-                    Some(known) => *known = Near { name, score },
-                    None => found.push(Near { name, score }),
+                    Some(known) => *known = NearName { name, score },
+                    None => found.push(NearName { name, score }),
                 }
             });
         }
@@ -464,11 +464,11 @@ impl<'a> Finder<'a> {
     }
 
     /// Decides which known entity a partial name means.
-    fn decide<'n>(&self, near: &'n [Near<'a>], is_plain: bool) -> Decision<'n, 'a> {
+    fn decide<'n>(&self, near: &'n [NearName<'a>], is_plain: bool) -> Decision<'n, 'a> {
         let Some(best) = near.first() else {
             return Decision::Nothing;
         };
-        let equal: Vec<&Near<'a>> = near
+        let equal: Vec<&NearName<'a>> = near
             .iter()
             .filter(|one| best.score - one.score < TIE)
             .collect();
@@ -476,7 +476,7 @@ impl<'a> Finder<'a> {
             return Decision::One(only);
         }
         if is_plain {
-            let named: Vec<&&Near<'a>> = equal
+            let named: Vec<&&NearName<'a>> = equal
                 .iter()
                 .filter(|one| NAMED.contains(&&*one.name.kind))
                 .collect();
@@ -485,7 +485,7 @@ impl<'a> Finder<'a> {
             }
         }
         // The one that the conversation mentioned clearly later than the others.
-        let place = |near: &Near<'_>| {
+        let place = |near: &NearName<'_>| {
             let is_it = |past: &super::PastMention| {
                 past.mention.kind == near.name.kind
                     && past.mention.key == *near.name.key
@@ -499,7 +499,7 @@ impl<'a> Finder<'a> {
                 .find(|(_, text)| text.mentions.iter().any(is_it))
                 .map_or(usize::MAX, |(at, _)| at)
         };
-        let mut by_place: Vec<(usize, &Near<'a>)> =
+        let mut by_place: Vec<(usize, &NearName<'a>)> =
             equal.iter().map(|one| (place(one), *one)).collect();
         by_place.sort_by_key(|(place, _)| *place);
         match by_place.as_slice() {
@@ -512,7 +512,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn possible(&self, near: &Near<'_>, (start, end): (usize, usize)) -> PossibleMention {
+    fn possible(&self, near: &NearName<'_>, (start, end): (usize, usize)) -> PossibleMention {
         PossibleMention {
             mention: Mention::of_known(near.name),
             start,
@@ -770,8 +770,8 @@ fn without_side<'t>(name: &'t str, line: &str) -> &'t str {
 }
 
 enum Decision<'n, 'a> {
-    One(&'n Near<'a>),
-    Several(Vec<&'n Near<'a>>),
+    One(&'n NearName<'a>),
+    Several(Vec<&'n NearName<'a>>),
     Nothing,
 }
 

@@ -9,6 +9,7 @@ use super::operations::TABLE;
 use super::resources::{RESOURCES, ResourcePage, Resources};
 use super::{redacting, sharing};
 use crate::error::{Code, Refusal};
+use crate::hint::{arg, hint};
 use crate::operation::{Access, Answer, Caller, Context};
 use crate::resource::Kind;
 
@@ -124,11 +125,15 @@ pub(super) fn within(bytes_max: usize, answer: Answer) -> Answer {
     }
     Err(Refusal::new(
         Code::ResponseTooLarge,
-        format!("the reply has {bytes} bytes; at most {bytes_max} are possible, with what is around it"),
+        format!(
+            "the reply has {bytes} bytes; at most {bytes_max} are possible, with what is around it"
+        ),
     )
-    .hint(
-        "Ask for less: a smaller `limit`, one value of a step by its name with `resolve_variables`, or a part of the text.",
-    ))
+    .hint(hint![
+        "Ask for less: a smaller ",
+        arg("limit"),
+        ", one value of a step by its name, or a part of the text."
+    ]))
 }
 
 /// Builds the refusal of an unknown operation name.

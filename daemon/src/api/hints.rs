@@ -8,7 +8,7 @@ use lore::protocol::ErrorBody;
 use super::operations::TABLE;
 use super::tool_selection::ToolSelection;
 use crate::error::Refusal;
-use crate::hint::{Door, Hint};
+use crate::hint::{Hint, HintForm};
 
 /// Program part of the client label that the command line sends.
 const COMMAND_LINE: &str = "lore/";
@@ -36,8 +36,8 @@ impl Reader {
     #[must_use]
     pub fn body(self, refusal: &Refusal, called: Option<&str>) -> ErrorBody {
         let door = match self {
-            Self::Person => Door::CommandLine,
-            Self::Program => Door::Operations,
+            Self::Person => HintForm::CommandLine,
+            Self::Program => HintForm::Operations,
         };
         body(refusal, door, called)
     }
@@ -46,17 +46,17 @@ impl Reader {
 /// Converts a refusal for a model that sees these tools.
 #[must_use]
 pub fn for_tools(refusal: &Refusal, tools: &ToolSelection, called: Option<&str>) -> ErrorBody {
-    body(refusal, Door::Tools(&|name| tools.has(name)), called)
+    body(refusal, HintForm::Tools(&|name| tools.has(name)), called)
 }
 
 /// Writes a text for a model that sees these tools; `None` if no sentence applies to it.
 #[must_use]
 pub fn text_for_tools(text: &Hint, tools: &ToolSelection) -> Option<String> {
-    let door = Door::Tools(&|name| tools.has(name));
+    let door = HintForm::Tools(&|name| tools.has(name));
     text.render(door, &|operation, name| argument_for(operation, name))
 }
 
-fn body(refusal: &Refusal, door: Door<'_>, called: Option<&str>) -> ErrorBody {
+fn body(refusal: &Refusal, door: HintForm<'_>, called: Option<&str>) -> ErrorBody {
     let argument = |operation: Option<&str>, name: &str| argument_for(operation.or(called), name);
     refusal.to_body_for(door, &argument)
 }

@@ -11,7 +11,7 @@ use crate::operation::Operation;
 use crate::search;
 
 /// The tools that most work needs.
-const CORE: [&str; 15] = [
+const CORE: [&str; 14] = [
     "append_context",
     "context_pack",
     "enrich_message",
@@ -21,7 +21,6 @@ const CORE: [&str; 15] = [
     "record_step",
     "resolve_variables",
     "search",
-    "search_documents",
     "update_context",
     "workflow_checkpoint_list",
     "workflow_checkpoint_load",

@@ -14,7 +14,7 @@ use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{AffectedResources, Entry, Page, Resource};
 use crate::rows::until;
-use crate::sessions::{AccessTimes, SessionSelector, Wanted};
+use crate::sessions::{AccessTimes, SessionSelector, WantedContent};
 use crate::state::State;
 use crate::store::{Direction, Rows};
 
@@ -44,7 +44,7 @@ impl Resource for Checkpoint {
             &state,
             &caller.actor,
             cx.engine.clock().now(),
-            &Wanted::Checkpoints,
+            &WantedContent::Checkpoints,
         ) else {
             return Ok(Page::default());
         };

@@ -75,7 +75,7 @@ pub async fn turn(
             }
         };
         let clock = cx.engine.clock();
-        let selector = selector.chosen(session);
+        let selector = selector.naming(session);
         let command = UpdateWorkingSet {
             choice: PreparedSession::prepare(selector, clock),
             event,

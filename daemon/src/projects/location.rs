@@ -235,7 +235,7 @@ const SHARED: [&str; 27] = [
 const SYSTEM: [&str; 11] = [
     "/System", "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr",
 ];
-const SOURCES: [&str; 2] = ["/usr/src", "/usr/local"];
+const SOURCES: [&str; 3] = ["/usr/src", "/usr/local", "/dev/shm"];
 /// Folders whose direct subfolders are the homes of users.
 const HOMES: [&str; 2] = ["/home", "/Users"];
 

@@ -6,7 +6,7 @@ use lore::protocol::{ChosenBy, SessionId};
 use super::host::HostSession;
 use super::tombstone::{Tombstone, forgotten};
 use super::view::{self, Lease, SessionRow};
-use super::wanted::{Wanted, newest_with};
+use super::wanted::{WantedContent, newest_with};
 use crate::clock::{Clock, Micros, format_time};
 use crate::engine::DecisionContext;
 use crate::error::{Code, Refusal};
@@ -293,7 +293,7 @@ impl SessionSelector {
 
     /// Builds the selector of a write to a session that was found before; how it was chosen stays as noted.
     #[must_use]
-    pub fn chosen(&self, session: String) -> Self {
+    pub fn naming(&self, session: String) -> Self {
         Self {
             session: Some(session),
             noted: SessionUse::default(),
@@ -331,7 +331,7 @@ impl SessionSelector {
         rows: &dyn Rows,
         actor: &Actor,
         now: Micros,
-        wanted: &Wanted,
+        wanted: &WantedContent,
     ) -> Result<String, Refusal> {
         if let Some(session) = &self.session {
             return self.found(find(rows, session)?, ChosenBy::Named);
@@ -373,7 +373,7 @@ impl SessionSelector {
         rows: &dyn Rows,
         other: &str,
         now: Micros,
-        wanted: &Wanted,
+        wanted: &WantedContent,
     ) -> Result<(), Error> {
         let own = match &self.host {
             Some(host) => host.session(rows, now)?.map(|(own, _)| own),
@@ -405,7 +405,7 @@ impl SessionSelector {
         Ok(())
     }
 
-    fn nothing(&self, rows: &dyn Rows, wanted: &Wanted) -> Result<Refusal, Error> {
+    fn nothing(&self, rows: &dyn Rows, wanted: &WantedContent) -> Result<Refusal, Error> {
         let place = match self.project {
             Some(_) => "no session of this project",
             None => "no session without a project",

@@ -15,7 +15,7 @@ const LOOKED_AT_ALL: usize = 4 * LOOKED_AT;
 
 /// What a read asks of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Wanted {
+pub enum WantedContent {
     /// Anything that was recorded.
     #[default]
     Anything,
@@ -29,7 +29,7 @@ pub enum Wanted {
     Entities,
 }
 
-impl Wanted {
+impl WantedContent {
     /// Returns whether a session has all of it.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ pub fn newest_with(
     rows: &dyn Rows,
     project: Option<&str>,
     other_than: Option<&str>,
-    wanted: &Wanted,
+    wanted: &WantedContent,
 ) -> Result<Option<String>, Error> {
     for (session, _) in newest_of(rows, project)? {
         if other_than != Some(session.as_str()) && wanted.is_in(rows, &session)? {

@@ -13,7 +13,7 @@ use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::read_context::ReadContext;
 use crate::resource::{AffectedResources, Entry, Page, Resource};
-use crate::sessions::{self, SessionFilter, SessionSettings, Wanted};
+use crate::sessions::{self, SessionFilter, SessionSettings, WantedContent};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -81,7 +81,7 @@ impl Resource for Session {
             session: Some(session),
             as_of: None,
             at_least: None,
-            wanted: Wanted::Anything,
+            wanted: WantedContent::Anything,
         };
         let read = reading.open(cx, caller).await?;
         blocking(move || {

@@ -169,7 +169,8 @@ fn quotas_are_told_with_their_arithmetic() {
     )
     .unwrap();
     let before = stored(&daemon, &home.data());
-    let args = json!({"context": noise(320_000)});
+    create_session(&daemon, "c");
+    let args = json!({"sessionId": "c", "context": noise(320_000)});
     let body = daemon.refusal("workflow_checkpoint_save", args);
     let details = body.details.unwrap();
     assert_eq!(details["limit"], "total");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tests::bench::Context;
 use tests::{Daemon, Random, call, disk, serve, until};
 
-use super::{context_of, delete, save, value_of};
+use super::{context_of, create_session, delete, save, value_of};
 
 const SAVES: usize = 201;
 const CONTEXT_BYTES: usize = 200_000;
@@ -124,12 +124,11 @@ fn sessions_share_what_is_equal() {
     let (_home, daemon) = serve!();
     let mut connection = daemon.connect("");
     let work = value_of(&Context::new(8, CONTEXT_BYTES));
-    let first = save(
-        &mut connection,
-        json!({"context": {"mine": work["messages"]}}),
-    )
-    .unwrap();
-    let renamed = json!({"context": {"theirs": work["messages"], "also": work["messages"]}});
+    create_session(&daemon, "mine");
+    create_session(&daemon, "theirs");
+    let first = json!({"sessionId": "mine", "context": {"mine": work["messages"]}});
+    let first = save(&mut connection, first).unwrap();
+    let renamed = json!({"sessionId": "theirs", "context": {"theirs": work["messages"], "also": work["messages"]}});
     let second = save(&mut connection, renamed.clone()).unwrap();
     assert_ne!(first.session, second.session);
     assert_eq!(second.new_bytes, 0, "{second:?}");

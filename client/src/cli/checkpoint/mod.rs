@@ -112,7 +112,7 @@ pub const CHECKPOINT: Command = Command::family(
 
 const CHECKPOINTS: &[Column] = &[
     column("checkpoint", "{checkpointId}"),
-    column("at", "{createdAt:30}"),
+    column("at", "{createdAt:time}"),
     column("size", "{sizeBytes:bytes}"),
     column("name", "{metadata.name:40}"),
     column("tags", "{metadata.tags:40}"),

@@ -3,8 +3,8 @@
 
 mod bounds;
 mod code;
-mod gate;
 mod json;
+mod judged;
 mod netbox;
 
 use super::*;

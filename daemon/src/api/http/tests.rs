@@ -322,8 +322,8 @@ async fn an_address_names_the_tools() {
     let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
     let headers = format!("{HOST}MCP-Protocol-Version: 2025-06-18\r\n");
     for (path, count) in [
-        ("/mcp", 12),
-        ("/mcp?other=x", 12),
+        ("/mcp", 14),
+        ("/mcp?other=x", 14),
         ("/mcp?tools=packs", 5),
         ("/mcp?x=1&tools=packs%2Ccore", 16),
     ] {

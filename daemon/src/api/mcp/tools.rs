@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn core_is_small() {
         let core = listed(&ToolSelection::default());
-        assert_eq!(core.len(), 15);
+        assert_eq!(core.len(), 14);
         assert!(core.iter().any(|tool| tool.name == "context_pack"));
         let tokens = tokens(&core);
         let sum: usize = tokens.iter().map(|(_, tokens)| tokens).sum();

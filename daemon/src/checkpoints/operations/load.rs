@@ -16,7 +16,7 @@ use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::operations::session_id;
-use crate::sessions::{self, AccessTimes, SessionSelector, Wanted};
+use crate::sessions::{self, AccessTimes, SessionSelector, WantedContent};
 use crate::state::State;
 use crate::store::Error;
 
@@ -49,7 +49,7 @@ impl Op for Load {
             let state = State::live(&cx, args.at_least).await?;
             let selector = SessionSelector::of(&caller, args.session_id.as_ref());
             let now = cx.engine.clock().now();
-            let session = selector.find(&state, &caller.actor, now, &Wanted::Checkpoints)?;
+            let session = selector.find(&state, &caller.actor, now, &WantedContent::Checkpoints)?;
             args.session_id = Some(session_id(&session)?);
         }
         let args = Arc::new(args);

@@ -1,5 +1,7 @@
 //! Random histories of commands in random groups; any failure can be repeated.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use proptest::prelude::*;
 
 use super::checkpoints::{Checkpoint, checkpoint};
@@ -8,13 +10,15 @@ use super::packs::{Pack, pack};
 use super::partial_forgetting::{self, ForgetTarget, erase_parts, part};
 use super::projects::{Project, project};
 use super::session_actions::{Action as SessionAction, name, talk};
-use super::{Fixture, TestCall};
+use super::{Fixture, TestCall, agent};
 use crate::clock::Clock;
 use crate::engine::{Fold, erasure};
 use crate::forgetting::decided::{ForgetSession, RecordErasure, SessionCounts};
 use crate::log::{Body, EventScope, Position, codec};
 use crate::projections::Projections;
-use crate::sessions::{CreateSession, PreparedSession, SessionCreated, SessionSelector};
+use crate::sessions::{
+    CreateSession, HostSession, PreparedSession, SessionCreated, SessionSelector,
+};
 use crate::steps::{
     ExtractorRegistered, FieldMappingRegistered, RecordStep, Register, Registration,
     RegistrationScope, StepRecorded, Text,
@@ -114,8 +118,10 @@ pub(crate) fn histories() -> impl Strategy<Value = History> {
     proptest::collection::vec(proptest::collection::vec(actions(), 1..8), 1..20)
 }
 
+/// Returns a clock with ids of its own, because each caller has other random numbers.
 fn clock() -> Clock {
-    Clock::fixed(super::START, 3)
+    static CALLERS: AtomicU64 = AtomicU64::new(3);
+    Clock::fixed(super::START, CALLERS.fetch_add(1, Ordering::Relaxed))
 }
 
 pub(crate) fn create(session: &str) -> CreateSession {
@@ -124,7 +130,7 @@ pub(crate) fn create(session: &str) -> CreateSession {
         project: None,
         user: None,
         parent: None,
-        host: None,
+        host: Some(HostSession::of_agent(&agent("a"), None)),
         body: SessionCreated::default().prepare([1; 16]),
     }
 }

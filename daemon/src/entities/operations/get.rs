@@ -20,7 +20,7 @@ use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::{Line, Wanted};
+use crate::sessions::{Line, WantedContent};
 
 /// Maximum number of mentions returned.
 const MENTIONS_MAX: usize = 20;
@@ -49,7 +49,7 @@ impl Op for GetEntity {
         }
         super::caught_up(&cx, args.at_least).await?;
         let read = ReadContext::of(&args)
-            .wanting(Wanted::Entities)
+            .wanting(WantedContent::Entities)
             .open(cx, caller)
             .await?;
         blocking(move || show(&read, &args)).await

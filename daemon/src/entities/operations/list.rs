@@ -18,7 +18,7 @@ use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::read_context::ReadContext;
-use crate::sessions::{self, Line, SessionFilter, Wanted};
+use crate::sessions::{self, Line, SessionFilter, WantedContent};
 use crate::state::State;
 use crate::store::{Error, Rows};
 
@@ -95,7 +95,7 @@ async fn among(
         return Ok((state, EntityScope::Projects(args.project.clone())));
     }
     let read = ReadContext::of(args)
-        .wanting(Wanted::Entities)
+        .wanting(WantedContent::Entities)
         .open(Arc::clone(cx), caller)
         .await?;
     let lines = read.lines()?;

@@ -13,7 +13,7 @@ use crate::messages::view::{self, MessageRow};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Moment, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::{Line, Wanted};
+use crate::sessions::{Line, WantedContent};
 use crate::store::Error;
 
 use super::message;
@@ -52,7 +52,7 @@ impl Op for ListMessages {
         }
         let since = args.since.as_ref().map(Moment::of).transpose()?;
         let read = ReadContext::of(&args)
-            .wanting(Wanted::Messages)
+            .wanting(WantedContent::Messages)
             .open(cx, caller)
             .await?;
         blocking(move || {

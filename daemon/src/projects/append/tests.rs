@@ -312,7 +312,13 @@ fn entries_that_do_not_fit_are_refused() {
             "BUG-7: Login fails",
             "There is a bug bug-7 already, on line 5 of the file",
         ),
-        ("bugs", BUGS, "<fill in>", "Placeholder text: <fill in>"),
+        (
+            "bugs",
+            BUGS,
+            "<fill in>",
+            "The heading `<fill in>` is not the bug's id, its title and the date it was found, as \
+             `BUG-12: Queue stalls (2025-06-30)`",
+        ),
         (
             "session_summary",
             "",

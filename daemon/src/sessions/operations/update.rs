@@ -131,7 +131,7 @@ impl Op for CloseSession {
             reason: args.reason,
         };
         let note = RecordSessionChange {
-            choice: PreparedSession::prepare(selector.chosen(session), clock),
+            choice: PreparedSession::prepare(selector.naming(session), clock),
             what: SessionChange::Closed,
             body: Body::new(codec::encode(&closed), clock.random()),
         };

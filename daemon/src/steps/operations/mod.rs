@@ -11,7 +11,7 @@ pub(crate) use super::command::STEP_MAX;
 use crate::error::{Code, Refusal};
 use crate::operation::{Operation, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::{Wanted, newest_with};
+use crate::sessions::{WantedContent, newest_with};
 use crate::steps::history::{On, StepReadError};
 use crate::store::Error;
 
@@ -33,7 +33,7 @@ fn elsewhere(read: &Read, steps: &[u32]) -> Result<Option<String>, Error> {
     if !read.is_own {
         return Ok(None);
     }
-    let wanted = Wanted::Steps(steps.to_vec());
+    let wanted = WantedContent::Steps(steps.to_vec());
     let project = read.project.as_deref();
     newest_with(&read.state, project, Some(&read.session), &wanted)
 }

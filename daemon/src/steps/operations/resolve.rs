@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::{Read, ReadContext, elsewhere, quick_or_blocking};
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op};
-use crate::sessions::Wanted;
+use crate::sessions::WantedContent;
 use crate::sessions::operations::session_id;
 use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
@@ -47,7 +47,7 @@ impl Op for ResolveVariables {
             )));
         }
         let current_step = step_number(args.current_step)?;
-        let wanted = Wanted::Steps(steps_of(args.names.iter().map(String::as_str)));
+        let wanted = WantedContent::Steps(steps_of(args.names.iter().map(String::as_str)));
         let reading = ReadContext::of(&args).wanting(wanted.clone());
         let (all, explain) = (args.all == Some(true), args.explain == Some(true));
         let names = args.names;
@@ -68,7 +68,7 @@ impl Op for ResolveVariables {
 /// the project that has all of them.
 fn in_newest<T>(
     read: &Read,
-    wanted: &Wanted,
+    wanted: &WantedContent,
     answer: impl Fn(&str) -> Result<(T, bool), StepReadError>,
 ) -> Result<T, StepReadError> {
     let (first, is_whole) = answer(&read.session)?;
@@ -178,7 +178,7 @@ impl Op for ResolveParameters {
     async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let current_step = step_number(args.current_step)?;
-        let wanted = Wanted::Steps(steps_of(texts_in(&args.parameters).into_iter()));
+        let wanted = WantedContent::Steps(steps_of(texts_in(&args.parameters).into_iter()));
         let read = ReadContext::of(&args)
             .wanting(wanted.clone())
             .open(cx, caller)

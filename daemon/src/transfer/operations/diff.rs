@@ -17,7 +17,7 @@ use crate::events::steps::StepRecorded;
 use crate::log::Position;
 use crate::messages;
 use crate::operation::{Access, Call, Context, Op, blocking};
-use crate::sessions::{self, AccessTimes, Line, SessionSelector, Wanted};
+use crate::sessions::{self, AccessTimes, Line, SessionSelector, WantedContent};
 use crate::state::State;
 use crate::steps::{self, StepAttempt};
 
@@ -43,7 +43,7 @@ impl Op for DiffSession {
         let (one, other) = (State::live(&cx, None).await?, State::live(&cx, None).await?);
         let selector = SessionSelector::of(&caller, args.session.as_ref());
         let now = cx.engine.clock().now();
-        let session = selector.find(&one, &caller.actor, now, &Wanted::Anything)?;
+        let session = selector.find(&one, &caller.actor, now, &WantedContent::Anything)?;
         if let Some(access) = cx.extensions.get::<AccessTimes>() {
             access.note(&session, now);
         }

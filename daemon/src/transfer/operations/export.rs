@@ -9,7 +9,7 @@ use crate::log::Position;
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::Wanted;
+use crate::sessions::WantedContent;
 use crate::transfer::session::{Export, ExportSource, PageCursor, markdown};
 
 /// `export_session`.
@@ -32,7 +32,7 @@ impl Op for ExportSession {
             // Later pages show the first one's moment, which the cursor carries.
             as_of: args.as_of.filter(|_| args.next.is_none()),
             at_least: args.at_least,
-            wanted: Wanted::Anything,
+            wanted: WantedContent::Anything,
         };
         let format = args.format.unwrap_or_default();
         let read = reading.open(cx, caller).await?;

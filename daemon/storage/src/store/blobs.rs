@@ -61,14 +61,14 @@ pub struct PendingBlob {
 /// Blobs of writes in flight.
 #[derive(Debug, Default)]
 struct Pending {
-    held: HashMap<[u8; 32], Held>,
+    held: HashMap<[u8; 32], PendingHolds>,
     /// New blobs whose writes have ended, with or without an event.
     released: Vec<[u8; 32]>,
 }
 
 /// A blob of writes in flight.
 #[derive(Debug, Default)]
-struct Held {
+struct PendingHolds {
     /// Number of writes.
     count: usize,
     /// Whether one of them wrote the file.
@@ -429,8 +429,8 @@ mod tests {
         let blobs = Blobs::open(dir.path()).expect("opens");
         let named = blobs.put(b"named").expect("stores").reference();
         let is_named = |hash: &[u8; 32]| Ok(*hash == named.hash);
-        let refused = blobs.put(b"refused").expect("stores");
-        let (refused, held) = (refused.reference(), blobs.put(b"held").expect("stores"));
+        let refused = blobs.put(b"refused").expect("stores").reference();
+        let held = blobs.put(b"held").expect("stores");
         let also_held = blobs.put(b"held").expect("stores");
         drop(also_held);
         assert_eq!(blobs.released(), 2);

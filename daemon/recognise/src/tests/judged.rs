@@ -50,14 +50,14 @@ struct Score {
 
 /// A conversation as far as it is read.
 #[derive(Default)]
-struct Talk {
+struct Conversation {
     session: Gazetteer,
     past: Vec<PastText>,
     /// All names of each entity, lower-cased.
     names: HashMap<(Arc<str>, String), Vec<String>>,
 }
 
-impl Talk {
+impl Conversation {
     /// Recognises a text and remembers it, as a session does.
     fn read(&mut self, text: &str, source: TextSource) -> TextMentions {
         let (text, given) = unmarked(text);
@@ -163,7 +163,7 @@ fn unmarked(text: &str) -> (String, Vec<(String, String)>) {
 }
 
 fn judged(name: &str, conversation: &str) -> Score {
-    let (mut talk, mut score) = (Talk::default(), Score::default());
+    let (mut talk, mut score) = (Conversation::default(), Score::default());
     for line in conversation.lines().filter(|line| !line.trim().is_empty()) {
         let (mark, text) = line.split_once(": ").unwrap();
         match mark {
@@ -270,7 +270,7 @@ fn everyday_sentences_mention_nothing() {
     let mut wrong = Vec::new();
     for known in ["{}", learned] {
         for sentence in EVERYDAY.lines() {
-            let mut talk = Talk::default();
+            let mut talk = Conversation::default();
             talk.read(known, TextSource::Result);
             let found = talk.read(sentence, TextSource::Person);
             let names = found
