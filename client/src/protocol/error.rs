@@ -209,6 +209,6 @@ mod tests {
         let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         texts.sort_unstable();
         texts.dedup();
-        assert_eq!(texts.len(), 22);
+        assert_eq!(texts.len(), 23);
     }
 }
