@@ -28,10 +28,8 @@ pub const CALL: Command = Command::client(
     .default("{}")
     .allows_dash(),
 ]])
-.examples(&[
-    "lore call get_step '{\"step\": 2}'",
-    "lore call get_step --help",
-]);
+.details("`lore call NAME --help` lists the arguments of an operation and the fields of its reply.")
+.examples(&["lore call get_step '{\"step\": 2}'"]);
 
 /// The description of all operations, made from the daemon's table.
 const OPERATIONS: &str = include_str!("../../operations.md");

@@ -1,6 +1,7 @@
 //! Lists and counts over all values of a field in one step.
 
-use super::field::{self, form};
+use super::field;
+use super::form::form;
 use super::step::StepData;
 use crate::steps::extract::Type;
 use crate::steps::parse::{Kind, NodeId};

@@ -1,6 +1,7 @@
 //! Resolution of variables: a value with the strategy that found it, or the reason why there is none.
 
 mod field;
+mod form;
 #[cfg(test)]
 mod judged;
 mod list;
