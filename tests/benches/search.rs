@@ -111,6 +111,7 @@ fn index_ours(folder: &Path, texts: &[String]) {
                         group: position,
                         session: 0,
                         number,
+                        time: 0,
                     },
                     text: text.clone(),
                     around: String::new(),
