@@ -308,7 +308,7 @@ mod tests {
             "Open Issues / BUG-1: the uplink flaps / Since when it flaps",
             "No.",
         );
-        assert!(long.starts_with("[Since when it fl"), "{long}");
+        assert!(long.starts_with("[bugs v3 / Since when it fl"), "{long}");
         assert!(tokens.count(long.lines().next().unwrap()) <= 12, "{long}");
     }
 
