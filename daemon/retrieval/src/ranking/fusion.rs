@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::relevance::UNRELATED;
+
 /// Weight of the text list, out of 1, with vectors of the second tier.
 pub const TEXT_SHARE: f64 = 0.5;
 /// Weight of the text list for a question about code, which names things otherwise than the question does.
@@ -98,10 +100,15 @@ pub fn prefer<K: Ord + Copy>(hits: &mut [RankedHit<K>], by: f64, is_preferred: i
     sort(hits);
 }
 
-/// Replaces the fused scores by the relevance of the hits. Hits below `floor` go. No score is higher than that of a hit
-/// before it: the order is that of the fused scores, which also weigh what other hits have.
+/// Replaces the fused scores by the relevance of the hits. If the most relevant one is below `floor`, nothing is known and
+/// all go; otherwise only the unrelated ones go. No score is higher than that of a hit before it: the order is that of the
+/// fused scores, which also weigh what other hits have.
 pub fn settle<K>(hits: &mut Vec<RankedHit<K>>, floor: f64) {
-    hits.retain(|hit| hit.relevance >= floor);
+    let best = hits.iter().map(|hit| hit.relevance).fold(0.0, f64::max);
+    if best < floor {
+        hits.clear();
+    }
+    hits.retain(|hit| hit.relevance >= UNRELATED);
     let mut highest = 1.0_f64;
     for hit in hits {
         hit.fused = hit.fused.or(Some(hit.score));

@@ -13,7 +13,10 @@ pub enum VectorScale {
     Transformer,
 }
 
-/// Minimum scores of a hit. Below them, a text is as good as unrelated.
+/// Minimum score of a hit; below it, a text is unrelated.
+pub const UNRELATED: f64 = 0.002;
+
+/// Minimum scores of the best hit. Below them, nothing is known about a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Floors {
     /// If a text of the index has a word of the query.
@@ -24,12 +27,12 @@ pub struct Floors {
 
 /// The floors of hits whose words and vectors were compared.
 pub const FLOORS: Floors = Floors {
-    of_words: 0.005,
+    of_words: 0.004,
     of_unknown_words: 0.015,
 };
 /// The floors of hits whose vectors alone were compared.
 pub const FLOORS_OF_VECTORS: Floors = Floors {
-    of_words: 0.01,
+    of_words: 0.004,
     of_unknown_words: 0.04,
 };
 

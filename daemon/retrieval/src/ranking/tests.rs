@@ -225,7 +225,7 @@ fn hits_below_the_floor_go_and_the_order_stays() {
     let mut hits = vec![
         hit(1, 2.0, 0.5),
         hit(2, 1.0, 0.7),
-        hit(3, 0.5, 0.01),
+        hit(3, 0.5, 0.001),
         hit(4, 0.1, 0.2),
     ];
     settle(&mut hits, 0.02);
@@ -233,6 +233,9 @@ fn hits_below_the_floor_go_and_the_order_stays() {
     let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
     assert_eq!(scores, [0.5, 0.5, 0.2]);
     assert_eq!(hits[1].fused, Some(1.0));
+    let mut unknown = vec![hit(1, 2.0, 0.01), hit(2, 1.0, 0.015)];
+    settle(&mut unknown, 0.02);
+    assert!(unknown.is_empty(), "even the best one says nothing");
     let mut alone = vec![hit(4, 0.0, 0.2)];
     settle(&mut alone, 0.02);
     assert_eq!(alone[0].score, 0.2, "however many hits there are");

@@ -88,18 +88,21 @@ impl BudgetPlan {
             share(needed(&sizes.passages, passages), PASSAGES_SHARE),
             share(sizes.topic, TOPIC_SHARE),
         ];
-        let [values_room, entities_room, passages_room, topic_room] = shares.map(|one| one / PARTS);
-        let history_room = parts.saturating_sub(shares.iter().sum()) / PARTS;
+        let [values_room, entities_room, passages_room, topic_room] = shares;
+        let history_room = parts.saturating_sub(shares.iter().sum());
         // What a whole history does not use.
-        let mut left = history_room.saturating_sub(needed(&sizes.history, history));
+        let used = needed(&sizes.history, history).saturating_mul(PARTS);
+        let mut left = history_room.saturating_sub(used);
         let mut more = |reserved: usize, needed: usize| {
-            let given = reserved + left.min(needed.saturating_sub(reserved));
-            left -= given - reserved;
-            given
+            let lacking = needed.saturating_mul(PARTS).saturating_sub(reserved);
+            let given = left.min(lacking);
+            left -= given;
+            (reserved + given) / PARTS
         };
         let has_topic = more(topic_room, sizes.topic) == sizes.topic && sizes.topic > 0;
         let values_room = more(values_room, needed(&sizes.values, values));
         let entities_room = more(entities_room, needed(&entity_sizes, entities));
+        let (history_room, passages_room) = (history_room / PARTS, passages_room / PARTS);
         let mut plan = Self {
             history: fill(&sizes.history, history, history_room),
             values: fill(&sizes.values, values, values_room),
@@ -234,7 +237,11 @@ mod tests {
         assert_eq!(less.history, [300, 300, 300, 300, 299]);
         assert_eq!(less.entities, 4);
         let half = BudgetPlan::of(&sizes(), 995);
+<<<<<<< HEAD
         // 900 tokens of room: 112.5 for entities, 35 for the value, 9 for the topic; 743 for history, 5 of them a label.
+=======
+        // 900 tokens of room: 112 for entities, 35 for the value, 9 for the topic; 743 for history with its label.
+>>>>>>> f03ff3567c93072266a93ec48331d069f556a7b6
         assert_eq!(half.history, [300, 300, 138]);
         assert_eq!((half.entities, half.details, half.relations), (3, 3, 3));
         assert_eq!((half.values.len(), half.has_topic), (1, true));
