@@ -237,11 +237,7 @@ mod tests {
         assert_eq!(less.history, [300, 300, 300, 300, 299]);
         assert_eq!(less.entities, 4);
         let half = BudgetPlan::of(&sizes(), 995);
-<<<<<<< HEAD
-        // 900 tokens of room: 112.5 for entities, 35 for the value, 9 for the topic; 743 for history, 5 of them a label.
-=======
         // 900 tokens of room: 112 for entities, 35 for the value, 9 for the topic; 743 for history with its label.
->>>>>>> f03ff3567c93072266a93ec48331d069f556a7b6
         assert_eq!(half.history, [300, 300, 138]);
         assert_eq!((half.entities, half.details, half.relations), (3, 3, 3));
         assert_eq!((half.values.len(), half.has_topic), (1, true));

@@ -308,11 +308,7 @@ mod tests {
             "Open Issues / BUG-1: the uplink flaps / Since when it flaps",
             "No.",
         );
-<<<<<<< HEAD
-        assert!(long.contains("Since when it fl"), "{long}");
-=======
         assert!(long.starts_with("[bugs v3 / Since when it fl"), "{long}");
->>>>>>> f03ff3567c93072266a93ec48331d069f556a7b6
         assert!(tokens.count(long.lines().next().unwrap()) <= 12, "{long}");
     }
 
