@@ -42,7 +42,7 @@ use crate::sessions::{Line, lineage};
 use crate::store::{Error, Keyspace, RowsMut, remove_all};
 
 /// Keyspace of this view, version 1.
-pub const SPACE: Keyspace = Keyspace::new("entities.1");
+pub const SPACE: Keyspace = Keyspace::new("entities.2");
 
 /// Maximum number of entities of one text that are related to each other: the first ones.
 pub const RELATED_AMONG_MAX: usize = 16;
