@@ -41,7 +41,7 @@ use crate::log::{LoggedEvent, RecordKey};
 use crate::sessions::{Line, lineage};
 use crate::store::{Error, Keyspace, RowsMut, remove_all};
 
-/// Keyspace of this view, version 1.
+/// Keyspace of this view, version 2.
 pub const SPACE: Keyspace = Keyspace::new("entities.2");
 
 /// Maximum number of entities of one text that are related to each other: the first ones.
