@@ -235,6 +235,8 @@ impl Resolver<'_> {
         let mut ranked = self
             .discourse
             .ranked(&|one| one.is_thing() && !one.is_absent);
+        // Nothing else can be meant.
+        let is_sole = ranked.len() == 1;
         let is_known = |kinds: &[&str]| {
             let recent = ranked.iter().filter_map(|(at, _)| self.referent(*at));
             recent
@@ -312,7 +314,7 @@ impl Resolver<'_> {
             (has_evidence && verb.is_some() && is_named)
                 || (newcomers == [first] && things == [first])
         } else {
-            (has_evidence && is_named) || (is_named && is_only && gap >= GAP)
+            (has_evidence && is_named) || (is_named && is_only && gap >= GAP) || is_sole
         };
         if is_clear && !is_against {
             return Outcome::one(first, if has_evidence { 0.8 } else { 0.7 });
