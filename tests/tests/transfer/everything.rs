@@ -111,7 +111,7 @@ fn everything_moves_and_nothing_twice() {
     );
     refused(
         &here.run(&["--session", "nowhere", "export"]),
-        &["no session"],
+        &["session `nowhere` not found"],
     );
 }
 
