@@ -145,7 +145,7 @@ impl Connection {
     /// Connects, sends the Hello and waits for the daemon's Welcome.
     ///
     /// # Errors
-    /// [`Error::NotListening`] when there is no socket or no process listens; [`Error::Refused`] when the daemon rejects
+    /// [`Error::NotListening`] when no socket exists or nothing listens; [`Error::Refused`] when the daemon rejects
     /// the Hello; otherwise the reason why the daemon cannot be reached.
     pub fn connect(path: &Path, hello: &Hello) -> Result<Self, Error> {
         let mut buffer = Vec::new();

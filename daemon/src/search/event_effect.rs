@@ -40,7 +40,7 @@ pub(super) enum EventEffect<'e> {
 }
 
 impl<'e> EventEffect<'e> {
-    /// Classifies an event. There is no default arm, so that a new event does not compile until search handles it.
+    /// Classifies an event. It has no default arm, so a new event does not compile until search handles it.
     pub fn of(meta: &'e Event) -> Self {
         match meta {
             Event::Step(StepEvent::Recorded(_)) => Self::Step,

@@ -252,7 +252,7 @@ fn what_is_no_project_is_told_with_those_that_are() {
     for (id, word) in [
         ("current", "working directory"),
         ("shop-00000000", "`shop-00000000`"),
-        (&missing, "no directory"),
+        (&missing, "not found"),
     ] {
         for name in [
             "get_context",

@@ -110,7 +110,10 @@ fn a_new_type_is_a_new_file() {
     let left = get(&daemon, &one, "notes");
     assert_eq!(left["content"], json!(NOTE));
     assert_eq!(left.get("validation"), None);
-    assert!(warns(&left, "no template `notes`"), "{left:#}");
+    assert!(
+        warns(&left, "template `notes` no longer exists"),
+        "{left:#}"
+    );
     let args = json!({"project_id": one, "file_type": "notes", "content": NOTE});
     let refused = daemon.refusal("update_context", args);
     is_refusal(&refused, Code::InvalidInput, &["notes", "`bugs`"]);

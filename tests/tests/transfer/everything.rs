@@ -107,11 +107,11 @@ fn everything_moves_and_nothing_twice() {
     assert_eq!(of_project, lines);
     refused(
         &here.run(&["export", "--project", "nowhere"]),
-        &["no project"],
+        &["`nowhere` not found"],
     );
     refused(
         &here.run(&["--session", "nowhere", "export"]),
-        &["no session"],
+        &["session `nowhere` not found"],
     );
 }
 

@@ -117,7 +117,7 @@ impl Command for ImportSession {
 /// Reports the renamed checkpoints of an import.
 #[must_use]
 pub fn renamed_warnings(renamed: &RenamedCheckpoints) -> Vec<String> {
-    let renamed = lock_unpoisoned(&renamed);
+    let renamed = lock_unpoisoned(renamed);
     let report = |(was, is)| format!("the checkpoint `{was}` is `{is}` here: its id is taken");
     renamed.iter().copied().map(report).collect()
 }
@@ -153,7 +153,7 @@ impl PreparedEvents {
                             "fewer checkpoints were decided than imported",
                         )
                     })?;
-                    let mut renamed = lock_unpoisoned(&renamed);
+                    let mut renamed = lock_unpoisoned(renamed);
                     renamed.extend(decided.renamed);
                     imported(decided.event, decided.body, origin)
                 }
