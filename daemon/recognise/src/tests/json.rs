@@ -209,7 +209,7 @@ fn patterns_never_cross_strings_and_keys_are_no_text() {
         r#"{"text":"on the site","code":"PCI"}"#,
         r#"["the rack","A1"]"#,
         r#"{"k":["x y",{"a":"see vlan","b":"120"}]}"#,
-        r#"Answer: {"note":"the switch","rack":{"x":1},"n":"sw12"}"#,
+        r#"Answer: {"note":"the switch","rack":{"x":1},"n":"qx12"}"#,
     ] {
         assert_eq!(found(text), [""; 0], "{text}");
     }
