@@ -418,7 +418,7 @@ fn checkpoints_are_told_to_people() {
     let listed: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(listed["checkpoints"][0]["checkpointId"], "c1");
     assert_eq!(listed["_meta"]["total"], 12);
-    assert_eq!(run(&["list"]).0, 2);
+    assert_eq!(run(&["list"]).0, 0);
     assert_eq!(
         run(&["critical", "goal"]),
         (0, "`goal` is critical\n".to_owned(), String::new())

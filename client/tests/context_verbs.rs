@@ -334,7 +334,7 @@ fn tables_are_told_to_people() {
          other    other  2026-01-01 00:00:00  -               -          /s/other\n\
          … more: --next c-2\n"
     );
-    assert_eq!(fixture.run(&["project", "list", "--limit", "1"]).0, 1);
+    assert_eq!(fixture.run(&["project", "list", "--limit", "1"]).0, 0);
     assert_eq!(
         fixture.out(&["context", "clear", "bugs"]),
         "bugs of p is empty at version 8; its last content: `lore context get bugs --version 7`\n"

@@ -7,7 +7,7 @@ use super::flag::{Fields, Flag, Kind};
 use super::output::sanitize;
 use super::parser::Matches;
 use super::report::{MORE, Rendered, Report, more};
-use super::template::{at, fill, fill_each, is, list, plain};
+use super::template::{at, fill, is, list, plain};
 use super::{Caller, Failure};
 
 /// Maximum length of a result's text, in characters.
@@ -212,11 +212,13 @@ fn results(reply: &Value, matches: &Matches) -> Rendered {
     let results = list(reply, "results");
     if results.is_empty() {
         let nearest = match list(reply, "nearest_contexts") {
-            [] => "",
-            _ => "; the nearest contexts are {nearest_contexts}",
+            // A warning that names the filter names them too.
+            [_, ..] if list(reply, "warnings").is_empty() => {
+                "; the nearest contexts are {nearest_contexts}"
+            }
+            _ => "",
         };
         aside += &fill(&format!("lore: nothing was found{nearest}\n"), reply);
-        aside += &fill_each("lore: {}\n", list(reply, "warnings")).concat();
         return Rendered::nothing(aside);
     }
     let is_full = matches.is("full");

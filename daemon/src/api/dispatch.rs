@@ -130,9 +130,8 @@ pub(super) fn within(bytes_max: usize, answer: Answer) -> Answer {
         ),
     )
     .hint(hint![
-        "Ask for less: a smaller ",
-        arg("limit"),
-        ", one value of a step by its name, or a part of the text."
+        "Ask for less: one value of a step by its name, or a part of the text.";
+        "A smaller ", arg("limit"), " helps too."
     ]))
 }
 

@@ -11,8 +11,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use lore::host_session;
 use lore::protocol::frame::{self, ClientFrame, Hello, Welcome};
 use lore::protocol::{Args, ErrorBody, PROTOCOL_VERSION, SessionId, tools};
-use serde_json::value::RawValue;
-use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -22,6 +21,7 @@ use super::frame_reader::{Frame, FrameReader, ReadError};
 use super::hints::Reader;
 use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
 use super::long_polls::LongPolls;
+use super::outbox::Outbox;
 use super::tool_selection::ToolSelection;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
@@ -30,11 +30,6 @@ use crate::operation::{
 };
 use crate::projects;
 use crate::state::State;
-
-/// Answers are buffered up to this many bytes before a write. This bounds the cost of a peer that does not read.
-const GATHER_BYTES: usize = 16 * 1024;
-/// Replies of at least this many bytes are written without a copy.
-const LARGE_BYTES: usize = 64 * 1024;
 
 /// State that a connection needs.
 #[derive(Clone)]
@@ -375,52 +370,6 @@ impl Endpoint {
             Ok(written) => written,
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
-    }
-}
-
-/// Pending output for a peer: small answers in a buffer, large replies by reference.
-#[derive(Default)]
-struct Outbox {
-    bytes: Vec<u8>,
-    /// Large replies, each with its offset in `bytes`.
-    large: Vec<(usize, Box<RawValue>)>,
-}
-
-impl Outbox {
-    fn put(&mut self, id: u64, json: Box<RawValue>, meta: Option<&[u8]>) {
-        let text = json.get().as_bytes();
-        if text.len() < LARGE_BYTES {
-            frame::encode_answer(&mut self.bytes, id, text, meta);
-        } else {
-            let place = frame::encode_answer_around(&mut self.bytes, id, text, meta);
-            self.large.push((place, json));
-        }
-    }
-
-    /// Returns whether the output must be written before the next read.
-    fn is_due(&self) -> bool {
-        self.bytes.len() >= GATHER_BYTES || !self.large.is_empty()
-    }
-
-    async fn write<W: AsyncWrite + Unpin>(&self, writer: &mut W) -> io::Result<()> {
-        let mut from = 0;
-        for (place, json) in &self.large {
-            writer
-                .write_all(self.bytes.get(from..*place).unwrap_or_default())
-                .await?;
-            writer.write_all(json.get().as_bytes()).await?;
-            from = *place;
-        }
-        writer
-            .write_all(self.bytes.get(from..).unwrap_or_default())
-            .await
-    }
-
-    /// Clears the buffer for reuse; an unusually large one shrinks.
-    fn recycle(&mut self) {
-        self.large.clear();
-        self.bytes.clear();
-        self.bytes.shrink_to(GATHER_BYTES);
     }
 }
 

@@ -16,6 +16,7 @@ mod listener;
 mod long_polls;
 mod mcp;
 mod operations;
+mod outbox;
 mod redacting;
 pub mod reference;
 mod resources;

@@ -257,7 +257,11 @@ fn no_own_session() -> Refusal {
         Code::SessionNotFound,
         "the call names no session, and you have recorded nothing yet in a session of your own",
     )
-    .hint("Name a `session`, or record a message or a step first: its reply returns the session.")
+    .hint(hint![
+        "Give ",
+        arg("session"),
+        ", or record a message or a step first: its reply returns the session."
+    ])
 }
 
 fn creation(clock: &Clock) -> Body {

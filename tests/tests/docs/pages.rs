@@ -432,10 +432,13 @@ fn the_demo_of_the_readme() {
     assert!(output.status.success(), "{output:?}");
     let printed = String::from_utf8(output.stdout).unwrap();
     let comparable = |text: &str| -> Vec<String> {
-        let is_socket = |word: &&str| word.starts_with('/') && word.ends_with("/s");
+        // The path of the socket and the id of the session are new in every run.
+        let is_random = |word: &&str| {
+            (word.starts_with('/') && word.ends_with("/s")) || word.starts_with("`s-")
+        };
         text.lines()
-            .map(|line| match line.split(' ').find(is_socket) {
-                Some(socket) => line.replace(socket, "SOCKET"),
+            .map(|line| match line.split(' ').find(is_random) {
+                Some(random) => line.replace(random, "RANDOM"),
                 None => line.to_owned(),
             })
             .collect()

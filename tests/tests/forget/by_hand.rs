@@ -88,7 +88,7 @@ fn what_makes_no_sense_is_refused() {
         (
             vec!["--yes"],
             1,
-            "Give at least one of `session`, `project`",
+            "Give at least one of `--session`, `--project`",
         ),
         (
             vec!["--session", "nope", "--yes"],

@@ -475,7 +475,7 @@ fn a_buffer_that_is_saved_late_removes_nothing() {
         .find(|one| one["change"] == "merged");
     has_words(
         &reason.unwrap()["reason"],
-        &["keeps what was added", "`N7-1`"],
+        &["keeps what was added", "`N1-1`", "and 4 more"],
     );
 
     // The last entry is removed from the file as it is.
@@ -561,7 +561,7 @@ fn a_conflict_is_told_to_both_sides() {
             .contains("of the person")
             .then_some(now)
     });
-    has_words(&now["content"], &["of the person", ": better", "## C\n"]);
+    has_words(&now["content"], &["of the person", ": better", "## C"]);
     let versions = history(&daemon, &project, "features");
     assert_eq!(versions[0]["conflicts"], json!(["A"]), "{versions:#?}");
     assert!(super::warns(&now, "of `A`"), "{now:#}");

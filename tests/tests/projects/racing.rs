@@ -183,9 +183,14 @@ fn whoever_replaces_anothers_content_is_told() {
         let words = before.map(|before| format!("replaced version {} by `{before}`", number - 1));
         let is_told = words.as_ref().is_some_and(|words| warns(&reply, words));
         assert_eq!(is_told, words.is_some(), "{words:?}: {reply:#}");
+        // The one that wrote first is told too, if the other wrote before the reply.
+        let is_beside = warns(
+            &reply,
+            &format!("version {number} and version {}", number + 1),
+        );
         assert_eq!(
-            words.is_none(),
-            reply.get("warnings").is_none(),
+            words.is_some() || is_beside,
+            reply.get("warnings").is_some(),
             "{reply:#}"
         );
     }

@@ -63,8 +63,7 @@ pub struct ValidationResult {
     /// Whether it has no errors; warnings are allowed.
     pub valid: bool,
     /// Errors and warnings, in the order of their lines. Of a rejected update they are in `validation_errors`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<ValidationError>,
+    pub errors: Option<Vec<ValidationError>>,
     /// Number of further problems.
     pub more: Option<u64>,
     /// From 0 to 1: lower for every error and warning.

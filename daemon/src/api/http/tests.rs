@@ -325,7 +325,7 @@ async fn an_address_names_the_tools() {
         ("/mcp", 14),
         ("/mcp?other=x", 14),
         ("/mcp?tools=packs", 5),
-        ("/mcp?x=1&tools=packs%2Ccore", 16),
+        ("/mcp?x=1&tools=packs%2Ccore", 17),
     ] {
         let reply = post(&fixture, path, &headers, list).await;
         assert_eq!(reply.status, 200, "{path}: {}", reply.body);

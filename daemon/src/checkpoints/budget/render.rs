@@ -3,20 +3,22 @@
 //! What fits stays as it is, to the byte. Of arrays and objects whole parts are kept, by rank, and a part is shortened
 //! only if it is too long alone. Numbers, literals and keys never change.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fmt;
+mod pieces;
 
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::TruncationAction;
-use super::marker::{MarkerOrigin, longest_messages_left_out, marker, messages_left_out};
-use super::order;
+use super::marker::{MarkerOrigin, marker};
 use super::sequence::{Allowances, Part, all_within, first_within, level};
 use super::text::{KeptPart, cut, largest, text_json};
 use super::white_space::squeeze;
-use crate::checkpoints::conversation::{self, Group};
+use crate::checkpoints::conversation;
 use crate::tokens::Tokens;
+
+pub(super) use pieces::Members;
+use pieces::{
+    Array, MARKER_KEY, Member, Pieces, array_json, object_json, parts_max, single_elements,
+};
 
 /// Maximum depth of nesting that is shortened.
 const DEPTH_MAX: usize = 32;
@@ -24,16 +26,12 @@ const DEPTH_MAX: usize = 32;
 const MARGIN: f64 = 1.0;
 /// Tokens of a pair of brackets.
 const BRACKETS: f64 = 2.0;
-/// An array's element is too long alone beyond this share of its room.
-const ELEMENT_SHARE: f64 = 0.25;
 /// An object's member is too long alone beyond this share of its room.
 const MEMBER_SHARE: f64 = 0.25;
 /// A marker names its origin if that takes at most this part of the room.
 const ORIGIN_PART: usize = 5;
 /// Maximum number of repetitions in which estimates of tokens were too low.
 const REPEATS_MAX: u32 = 100;
-/// The key of a marker in an object.
-const MARKER_KEY: &str = "…";
 
 /// A shortened value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -434,131 +432,6 @@ fn whole(allowed: f64) -> Option<usize> {
     // Sums of shares miss a whole number by rounding.
     let allowed = (allowed + 1e-6).floor();
     (allowed >= 1.0).then_some(allowed as usize)
-}
-
-/// An array that is shortened.
-struct Array<'a> {
-    elements: Vec<&'a RawValue>,
-    /// Tokens of the ranked elements, by index.
-    needs: HashMap<usize, f64>,
-    /// By rank.
-    groups: Vec<Group>,
-    is_conversation: bool,
-}
-
-impl Array<'_> {
-    fn need(&self, at: usize) -> f64 {
-        self.needs.get(&at).copied().unwrap_or(f64::INFINITY)
-    }
-
-    fn part(&self, group: &Group) -> Part {
-        Part {
-            need: group.messages.iter().map(|at| self.need(*at)).sum(),
-            share: group.share,
-            takes_rest: group.messages.len() == 1,
-        }
-    }
-
-    fn left_out(&self, pieces: &Pieces) -> String {
-        let count = self.elements.len();
-        if self.is_conversation {
-            let is_kept: Vec<bool> = (0..count).map(|at| pieces.contains_key(&at)).collect();
-            return messages_left_out(&is_kept);
-        }
-        format!("{} of {count} elements", count - pieces.len())
-    }
-
-    /// A text that takes at least as many tokens as [`Self::left_out`].
-    fn longest_left_out(&self) -> String {
-        let count = self.elements.len();
-        match self.is_conversation {
-            true => longest_messages_left_out(count),
-            false => format!("{count} of {count} elements"),
-        }
-    }
-}
-
-/// Ranks the elements of an array that is not a conversation, each alone.
-fn single_elements(elements: &[&RawValue], place: Surroundings<'_>) -> Vec<Group> {
-    let count = elements.len();
-    let ranks = if place.is_log {
-        order::newest_first(count, false)
-    } else if order::is_history(place.key, elements) {
-        order::newest_first(count, true)
-    } else {
-        order::head_first(count)
-    };
-    let groups = ranks.into_iter().map(|at| Group {
-        messages: vec![at],
-        share: ELEMENT_SHARE,
-    });
-    groups.collect()
-}
-
-/// A member of an object that is shortened.
-struct Member<'a> {
-    key: String,
-    value: &'a str,
-    /// Tokens of key and value.
-    need: f64,
-}
-
-/// The kept parts of an array or object as JSON, by index.
-type Pieces = BTreeMap<usize, String>;
-
-/// Returns the maximum number of parts within some tokens: each has at least one, with its comma.
-fn parts_max(allowed: f64) -> usize {
-    whole(allowed / 2.0).unwrap_or(0) + 1
-}
-
-/// Joins the kept pieces; the marker stands where the first one is missing.
-fn array_json(pieces: &Pieces, marker: Option<String>) -> String {
-    joined('[', pieces, marker.map(|marker| text_json(&marker)), ']')
-}
-
-fn object_json(pieces: &Pieces, marker: Option<String>) -> String {
-    let marker = marker.map(|marker| format!("{}:{}", text_json(MARKER_KEY), text_json(&marker)));
-    joined('{', pieces, marker, '}')
-}
-
-fn joined(open: char, pieces: &Pieces, marker: Option<String>, close: char) -> String {
-    let gap = pieces
-        .keys()
-        .zip(0..)
-        .take_while(|(at, next)| *at == next)
-        .count();
-    let (before, after) = (pieces.values().take(gap), pieces.values().skip(gap));
-    let parts: Vec<&str> = before
-        .chain(&marker)
-        .chain(after)
-        .map(String::as_str)
-        .collect();
-    format!("{open}{}{close}", parts.join(","))
-}
-
-/// The members of an object in order, with values as JSON.
-pub(super) struct Members<'a>(pub Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-        impl<'de> Visitor<'de> for Object {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Object)
-    }
 }
 
 #[cfg(test)]

@@ -187,7 +187,9 @@ impl PendingUpdate {
         };
         let validation = validation.unwrap_or(again);
         let mut reported = wire::validation(&validation);
-        reply.validation_errors.append(&mut reported.errors);
+        reply
+            .validation_errors
+            .extend(reported.errors.take().into_iter().flatten());
         reply.validation_result = Some(reported);
         let layers_of = self.found.clone();
         let (cx, file_type) = (Arc::clone(&self.cx), self.file_type.clone());

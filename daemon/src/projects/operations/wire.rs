@@ -17,7 +17,7 @@ const SENTENCE_BYTES_MAX: usize = 400;
 /// Shortens a reply to a change to its limit: first examples, then the fixed content, then the list of problems. What
 /// is left out is counted in `more`.
 pub fn fit(reply: &mut UpdateContextReply) {
-    for cut in [0, 1, 2, 3, 4] {
+    for cut in 0..=5 {
         if bytes(reply) <= REPLY_BYTES_MAX {
             return;
         }
@@ -28,7 +28,7 @@ pub fn fit(reply: &mut UpdateContextReply) {
             0 => reply
                 .validation_result
                 .as_mut()
-                .map(|result| &mut result.errors),
+                .and_then(|result| result.errors.as_mut()),
             _ => Some(&mut reply.validation_errors),
         };
         let Some(errors) = errors.filter(|errors| errors.len() > 1) else {
@@ -54,7 +54,7 @@ fn reduce(reply: &mut UpdateContextReply, step: u32) {
     let results = reply
         .validation_result
         .iter_mut()
-        .flat_map(|result| &mut result.errors);
+        .flat_map(|result| result.errors.iter_mut().flatten());
     let errors = reply.validation_errors.iter_mut().chain(results);
     match step {
         0 => {
@@ -87,11 +87,14 @@ fn reduce(reply: &mut UpdateContextReply, step: u32) {
                 shorten(&mut guidance.template_to_follow, SENTENCE_BYTES_MAX);
             }
         }
-        _ => {
+        4 => {
             if let Some(guidance) = &mut reply.correction_guidance {
                 shorten(&mut guidance.example_fix, 2 * SENTENCE_BYTES_MAX);
+                // `next_steps` says the same.
+                shorten(&mut guidance.retry_instructions, SENTENCE_BYTES_MAX / 2);
             }
         }
+        _ => errors.for_each(|error| shorten(&mut error.correction_prompt, SENTENCE_BYTES_MAX / 4)),
     }
 }
 
@@ -112,7 +115,7 @@ pub fn validation(validation: &Validation) -> ValidationResult {
     let more = all.saturating_sub(validation.errors.len());
     ValidationResult {
         valid: validation.valid,
-        errors: validation.errors.iter().map(diagnostic).collect(),
+        errors: Some(validation.errors.iter().map(diagnostic).collect()),
         more: (more > 0).then_some(more as u64),
         // Two digits are exact: an error is 0.1, a warning 0.02.
         confidence: (validation.confidence * 100.0).round() / 100.0,

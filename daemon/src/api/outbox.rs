@@ -1,0 +1,61 @@
+//! Output of a connection of frames that waits to be written.
+
+use std::io;
+
+use lore::protocol::frame;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+/// Answers are buffered up to this many bytes before a write. This bounds the cost of a peer that does not read.
+const GATHER_BYTES: usize = 16 * 1024;
+/// Replies of at least this many bytes are written without a copy.
+const LARGE_BYTES: usize = 64 * 1024;
+
+/// Pending output for a peer: small answers in a buffer, large replies by reference.
+#[derive(Default)]
+pub(super) struct Outbox {
+    /// Small answers and frames, encoded.
+    pub bytes: Vec<u8>,
+    /// Large replies, each with its offset in `bytes`.
+    large: Vec<(usize, Box<RawValue>)>,
+}
+
+impl Outbox {
+    /// Queues an answer.
+    pub fn put(&mut self, id: u64, json: Box<RawValue>, meta: Option<&[u8]>) {
+        let text = json.get().as_bytes();
+        if text.len() < LARGE_BYTES {
+            frame::encode_answer(&mut self.bytes, id, text, meta);
+        } else {
+            let place = frame::encode_answer_around(&mut self.bytes, id, text, meta);
+            self.large.push((place, json));
+        }
+    }
+
+    /// Returns whether the output must be written before the next read.
+    pub fn is_due(&self) -> bool {
+        self.bytes.len() >= GATHER_BYTES || !self.large.is_empty()
+    }
+
+    /// Writes the output to the peer; it stays until it is recycled.
+    pub async fn write<W: AsyncWrite + Unpin>(&self, writer: &mut W) -> io::Result<()> {
+        let mut from = 0;
+        for (place, json) in &self.large {
+            writer
+                .write_all(self.bytes.get(from..*place).unwrap_or_default())
+                .await?;
+            writer.write_all(json.get().as_bytes()).await?;
+            from = *place;
+        }
+        writer
+            .write_all(self.bytes.get(from..).unwrap_or_default())
+            .await
+    }
+
+    /// Clears the buffer for reuse; an unusually large one shrinks.
+    pub fn recycle(&mut self) {
+        self.large.clear();
+        self.bytes.clear();
+        self.bytes.shrink_to(GATHER_BYTES);
+    }
+}

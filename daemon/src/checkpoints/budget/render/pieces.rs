@@ -1,0 +1,144 @@
+//! Arrays and objects that are shortened, and the JSON of the parts that are kept.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::{Surroundings, whole};
+use crate::checkpoints::budget::marker::{longest_messages_left_out, messages_left_out};
+use crate::checkpoints::budget::order;
+use crate::checkpoints::budget::sequence::Part;
+use crate::checkpoints::budget::text::text_json;
+use crate::checkpoints::conversation::Group;
+
+/// An array's element is too long alone beyond this share of its room.
+const ELEMENT_SHARE: f64 = 0.25;
+/// The key of a marker in an object.
+pub(super) const MARKER_KEY: &str = "…";
+
+/// An array that is shortened.
+pub(super) struct Array<'a> {
+    pub elements: Vec<&'a RawValue>,
+    /// Tokens of the ranked elements, by index.
+    pub needs: HashMap<usize, f64>,
+    /// By rank.
+    pub groups: Vec<Group>,
+    pub is_conversation: bool,
+}
+
+impl Array<'_> {
+    pub fn need(&self, at: usize) -> f64 {
+        self.needs.get(&at).copied().unwrap_or(f64::INFINITY)
+    }
+
+    pub fn part(&self, group: &Group) -> Part {
+        Part {
+            need: group.messages.iter().map(|at| self.need(*at)).sum(),
+            share: group.share,
+            takes_rest: group.messages.len() == 1,
+        }
+    }
+
+    pub fn left_out(&self, pieces: &Pieces) -> String {
+        let count = self.elements.len();
+        if self.is_conversation {
+            let is_kept: Vec<bool> = (0..count).map(|at| pieces.contains_key(&at)).collect();
+            return messages_left_out(&is_kept);
+        }
+        format!("{} of {count} elements", count - pieces.len())
+    }
+
+    /// A text that takes at least as many tokens as [`Self::left_out`].
+    pub fn longest_left_out(&self) -> String {
+        let count = self.elements.len();
+        match self.is_conversation {
+            true => longest_messages_left_out(count),
+            false => format!("{count} of {count} elements"),
+        }
+    }
+}
+
+/// Ranks the elements of an array that is not a conversation, each alone.
+pub(super) fn single_elements(elements: &[&RawValue], place: Surroundings<'_>) -> Vec<Group> {
+    let count = elements.len();
+    let ranks = if place.is_log {
+        order::newest_first(count, false)
+    } else if order::is_history(place.key, elements) {
+        order::newest_first(count, true)
+    } else {
+        order::head_first(count)
+    };
+    let groups = ranks.into_iter().map(|at| Group {
+        messages: vec![at],
+        share: ELEMENT_SHARE,
+    });
+    groups.collect()
+}
+
+/// A member of an object that is shortened.
+pub(super) struct Member<'a> {
+    pub key: String,
+    pub value: &'a str,
+    /// Tokens of key and value.
+    pub need: f64,
+}
+
+/// The kept parts of an array or object as JSON, by index.
+pub(super) type Pieces = BTreeMap<usize, String>;
+
+/// Returns the maximum number of parts within some tokens: each has at least one, with its comma.
+pub(super) fn parts_max(allowed: f64) -> usize {
+    whole(allowed / 2.0).unwrap_or(0) + 1
+}
+
+/// Joins the kept pieces; the marker stands where the first one is missing.
+pub(super) fn array_json(pieces: &Pieces, marker: Option<String>) -> String {
+    joined('[', pieces, marker.map(|marker| text_json(&marker)), ']')
+}
+
+pub(super) fn object_json(pieces: &Pieces, marker: Option<String>) -> String {
+    let marker = marker.map(|marker| format!("{}:{}", text_json(MARKER_KEY), text_json(&marker)));
+    joined('{', pieces, marker, '}')
+}
+
+fn joined(open: char, pieces: &Pieces, marker: Option<String>, close: char) -> String {
+    let gap = pieces
+        .keys()
+        .zip(0..)
+        .take_while(|(at, next)| *at == next)
+        .count();
+    let (before, after) = (pieces.values().take(gap), pieces.values().skip(gap));
+    let parts: Vec<&str> = before
+        .chain(&marker)
+        .chain(after)
+        .map(String::as_str)
+        .collect();
+    format!("{open}{}{close}", parts.join(","))
+}
+
+/// The members of an object in order, with values as JSON.
+pub(in crate::checkpoints::budget) struct Members<'a>(pub Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Object)
+    }
+}
