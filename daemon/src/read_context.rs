@@ -49,7 +49,7 @@ impl ReadContext {
             session: args.session().cloned(),
             as_of: args.as_of().cloned(),
             at_least: args.at_least(),
-            wanted: WantedContent::Anything,
+            wanted: WantedContent::default(),
         }
     }
 

@@ -12,7 +12,8 @@ use crate::ColdHome;
 const LEFT_OUT: &str = "…";
 
 /// Shapes of values that differ between runs: `0` is a digit, `x` a letter or digit.
-const TIMES: [&str; 3] = [
+const TIMES: [&str; 4] = [
+    "0000-00-00 00:00:00",
     "0000-00-00T00:00:00.000000Z",
     "0000-00-00T00:00:00.000Z",
     "0000-00-00",

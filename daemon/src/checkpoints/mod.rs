@@ -28,6 +28,8 @@ mod restore;
 mod values;
 mod view;
 
+use crate::sessions::WantedContent;
+
 pub use crate::events::checkpoints::{
     CheckpointDescribed, CheckpointEvent, CheckpointKey, CheckpointSaved, CheckpointsDeleted,
     ContextPart, DeletedCheckpoint, DeletionCause, DeltaLink, KeyMarked, MarkHolder, ObjectNamed,
@@ -49,7 +51,20 @@ pub use operations::{StoredCheckpoint, is_blob_named};
 pub use pack::release;
 pub use restore::{CheckpointData, take};
 pub use values::searchable;
-pub use view::{SPACE, apply, has_kept, ids_of, newest, of_session_row};
+pub use view::{SPACE, apply, has_kept, ids_of, newest, next_after, of_session_row};
+
+/// Asks for a session with a checkpoint.
+#[must_use]
+pub const fn wanted() -> WantedContent {
+    WantedContent::new("a checkpoint", |rows, lines, _| {
+        for line in lines {
+            if newest(rows, &line.session, line.before())?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    })
+}
 
 // For the engine's tests, which decide real commands.
 #[cfg(test)]

@@ -7,6 +7,7 @@ use lore::protocol::CheckpointId;
 use super::command::not_found;
 use super::operations::StoredCheckpoint;
 use super::view;
+use crate::checkpoints;
 use crate::error::Refusal;
 use crate::events::Event;
 use crate::events::checkpoints::{CheckpointEvent, CheckpointKey};
@@ -14,7 +15,7 @@ use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::resource::{AffectedResources, Entry, Page, Resource};
 use crate::rows::until;
-use crate::sessions::{AccessTimes, SessionSelector, WantedContent};
+use crate::sessions::{AccessTimes, SessionSelector};
 use crate::state::State;
 use crate::store::{Direction, Rows};
 
@@ -44,7 +45,7 @@ impl Resource for Checkpoint {
             &state,
             &caller.actor,
             cx.engine.clock().now(),
-            &WantedContent::Checkpoints,
+            &checkpoints::wanted(),
         ) else {
             return Ok(Page::default());
         };

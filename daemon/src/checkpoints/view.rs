@@ -346,6 +346,25 @@ pub fn newest(
     find(rows, session, before, |_| true)
 }
 
+/// Returns a session's oldest checkpoint after a position.
+pub fn next_after(
+    rows: &dyn Rows,
+    session: &str,
+    position: Position,
+) -> Result<Option<CheckpointRow>, Error> {
+    let low = key_in(b's', session, (position.0 + 1).to_be_bytes());
+    let high = after_prefix(&key_in(b's', session, ""));
+    let mut found = None;
+    rows.scan(SPACE, &low, &high, Direction::Forward, &mut |key, value| {
+        let row = key
+            .last_chunk::<8>()
+            .and_then(|at| CheckpointRow::decode(Position(u64::from_be_bytes(*at)), value));
+        found = Some(row.ok_or_else(|| rows::damaged(SPACE, key))?);
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
+}
+
 /// Visits a session's checkpoints, optionally only those before a position.
 ///
 /// `Break` ends the walk. An error of `visit` is returned.

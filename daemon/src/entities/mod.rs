@@ -11,6 +11,8 @@ mod snippet;
 mod top_entities;
 mod view;
 
+use crate::sessions::WantedContent;
+
 pub use crate::events::entities::{
     EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityRef, EntityResolved,
     Mention, MentionSource, PossibleMention, Source, TextEntities,
@@ -23,6 +25,14 @@ pub use view::{
     SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of, names,
     ranked, recent, related, walk,
 };
+
+/// Asks for a session with entities.
+#[must_use]
+pub const fn wanted() -> WantedContent {
+    WantedContent::new("entities", |rows, lines, _| {
+        Ok(!kinds(rows, lines)?.is_empty())
+    })
+}
 
 // For the engine's own tests, which decide real commands.
 #[cfg(test)]

@@ -147,6 +147,11 @@ pub struct ContextPart {
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_no_position(position: &u64) -> bool {
+    *position == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
 fn is_zero(number: &u32) -> bool {
     *number == 0
 }
@@ -217,6 +222,9 @@ pub enum DeletionCause {
 pub struct DeletedCheckpoint {
     /// The checkpoint's ID.
     pub checkpoint: CheckpointKey,
+    /// Position at which it was saved; 0 in events of versions that did not record it.
+    #[serde(default, skip_serializing_if = "is_no_position")]
+    pub saved_at: u64,
     /// The objects of its parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objects: Vec<ByteArray<32>>,

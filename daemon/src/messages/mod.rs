@@ -6,6 +6,8 @@ pub mod quotations;
 mod read;
 mod view;
 
+use crate::sessions::WantedContent;
+
 pub use crate::events::messages::{
     Kind, MessageEvent, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded,
     ToolUse,
@@ -15,6 +17,14 @@ pub use view::{
     MessageRow, MessageTotals, SPACE, ToolUseRow, ToolUseState, apply, apply_step, by_id,
     execution, forget, newest, oldest, totals, uses,
 };
+
+/// Asks for a session with messages.
+#[must_use]
+pub const fn wanted() -> WantedContent {
+    WantedContent::new("messages", |rows, lines, _| {
+        Ok(totals(rows, lines)?.messages > 0)
+    })
+}
 
 // For the engine's tests, which decide real commands.
 #[cfg(test)]

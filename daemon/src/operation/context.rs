@@ -18,8 +18,7 @@ use crate::engine::{
 use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::hint::{Tool, hint};
-use crate::log::{index, objects};
-use crate::sessions;
+use crate::log::{EventScope, index, objects};
 use crate::store::Blobs;
 
 /// Maximum time that `at_least` waits for a position.
@@ -89,8 +88,8 @@ impl Context {
         };
         let published = self.read(None).await?;
         // A write that makes its session appends its own event right behind.
-        let row = sessions::get(&published.snapshot, session)?;
-        let is_first = row.is_some_and(|row| row.created + 1 == header.position.0);
+        let created = index::first(&published.snapshot, EventScope::Session(session))?;
+        let is_first = created.is_some_and(|created| created.0 + 1 == header.position.0);
         caller.session_use.note_repeated(session, is_first);
         Ok(())
     }

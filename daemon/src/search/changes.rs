@@ -10,7 +10,9 @@ use super::searchable_text::{
     EmbeddedText, Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source,
     pieces, pieces_of,
 };
+use crate::checkpoints;
 use crate::events::Event;
+use crate::events::checkpoints::CheckpointsDeleted;
 use crate::events::forgetting::EventsForgotten;
 use crate::log::{EventScope, Log, LoggedEvent, Position, RecordKey};
 use crate::store::{Blobs, Error};
@@ -29,7 +31,8 @@ pub struct Changes {
     pub embed: Vec<(u64, EmbeddedText)>,
     /// Whether something was forgotten, so that it must leave the index files, too.
     pub is_forgetting: bool,
-    /// Events whose context included forgotten text; they are indexed again afterwards ([`added_anew`]).
+    /// Events whose context included forgotten text, and checkpoints whose predecessor was deleted; they are indexed
+    /// again afterwards ([`added_anew`]).
     pub again: Vec<(Position, RecordKey)>,
 }
 
@@ -56,6 +59,7 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Chan
             for gone in &deleted.gone {
                 group(of_checkpoint(&gone.checkpoint.to_string()));
             }
+            changes.again = after_deleted(log, event, deleted)?;
         }
         EventEffect::SourceRemoved => text.extend(of_project.map(|source| {
             let session = of_source(source);
@@ -129,6 +133,25 @@ fn add(
     Ok(())
 }
 
+/// Returns the checkpoints whose predecessor was deleted: what these had in common is indexed with them from now on.
+fn after_deleted(
+    log: &Log<'_>,
+    event: &LoggedEvent,
+    deleted: &CheckpointsDeleted,
+) -> Result<Vec<(Position, RecordKey)>, Error> {
+    let Some(session) = event.header.session.as_deref() else {
+        return Ok(Vec::new());
+    };
+    let mut after = BTreeMap::new();
+    for gone in &deleted.gone {
+        let next = checkpoints::next_after(log.rows(), session, Position(gone.saved_at))?;
+        // A later one is not indexed yet.
+        let next = next.filter(|next| next.position < event.position());
+        after.extend(next.map(|next| (next.position, next.record)));
+    }
+    Ok(after.into_iter().collect())
+}
+
 /// Computes the changes that index some events again, without the forgotten text in their context.
 pub fn added_anew(
     log: &Log<'_>,
@@ -138,9 +161,9 @@ pub fn added_anew(
     let mut changes = Changes::default();
     for (position, record) in events {
         let event = log.event(*record, *position)?;
-        if is_talk(&event)
-            && event.payload.is_some()
+        if event.payload.is_some()
             && let Some(meta) = Event::of(&event)?
+            && (is_talk(&event) || matches!(EventEffect::of(&meta), EventEffect::Checkpoint(_)))
         {
             let position = position.0;
             changes.text.push(Change::RemovePosition { position });

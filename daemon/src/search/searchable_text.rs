@@ -3,12 +3,15 @@
 //! They are made when an event is indexed, and again when a hit is shown. So the index stores no text, and results
 //! quote the log.
 
+use std::collections::HashSet;
+
 use lore::protocol::names::word;
 
 use super::dates::date_in_words;
 use super::event_effect::EventEffect;
 use crate::checkpoints::{self, CheckpointSaved, Metadata};
 use crate::documents;
+use crate::events::checkpoints::CheckpointEvent;
 use crate::events::documents::{DocumentIngested, PartAdded};
 use crate::events::messages::{MessageMeta, MessageRecorded};
 use crate::events::{Event, body};
@@ -23,7 +26,7 @@ use lored_retrieval::text::Kind;
 const PIECES_MAX: usize = 64;
 /// Maximum length of a text that is split into pieces, in bytes.
 const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// Maximum length of a checkpoint's context that is indexed, in bytes.
+/// Maximum length of what a checkpoint's context adds to the one before, as far as it is indexed, in bytes.
 const CONTEXT_BYTES_MAX: usize = 16 * 1024;
 /// Maximum number of words of a message that is understood only with the messages before it, and of these messages.
 const SHORT_WORDS_MAX: usize = 60;
@@ -260,7 +263,40 @@ fn of_version(
     }))
 }
 
-/// Extracts the metadata of a checkpoint, and the beginning of its context.
+/// Returns the lines of a checkpoint's context that the session's checkpoint before has not, up to a limit; `None` if the
+/// context cannot be read. Agents save the same context again and again, with few changes.
+fn new_lines(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    (session, saved): (&str, &CheckpointSaved),
+) -> Result<Option<String>, Error> {
+    let rows = log.rows();
+    // The context of a deleted checkpoint is gone; its texts go with the deletion.
+    let Some(context) = checkpoints::searchable(rows, blobs, saved, TEXT_BYTES_MAX) else {
+        return Ok(None);
+    };
+    let mut earlier = None;
+    if let Some(row) = checkpoints::newest(rows, session, Some(event.position()))? {
+        let before = log.event(row.record, row.position)?;
+        if let Some(Event::Checkpoint(CheckpointEvent::Saved(before))) = Event::of(&before)? {
+            earlier = checkpoints::searchable(rows, blobs, &before, TEXT_BYTES_MAX);
+        }
+    }
+    let known: HashSet<&str> = earlier.iter().flat_map(|earlier| earlier.lines()).collect();
+    let mut new = String::new();
+    for line in context.lines().filter(|line| !known.contains(line)) {
+        new.push_str(line);
+        new.push('\n');
+        if new.len() >= CONTEXT_BYTES_MAX {
+            new.truncate(new.floor_char_boundary(CONTEXT_BYTES_MAX));
+            break;
+        }
+    }
+    Ok(Some(new))
+}
+
+/// Extracts the metadata of a checkpoint, and what its context adds to the one before.
 fn of_saved(
     log: &Log<'_>,
     blobs: &Blobs,
@@ -276,8 +312,7 @@ fn of_saved(
         let text = serde_json::to_string(&metadata.map).unwrap_or_default();
         all.push(SearchableText::whole(text));
     }
-    // The context of a deleted checkpoint is gone; its texts go with the deletion.
-    if let Some(context) = checkpoints::searchable(log.rows(), blobs, saved, CONTEXT_BYTES_MAX) {
+    if let Some(context) = new_lines(log, blobs, event, (session, saved))? {
         let first = all.len();
         let pieces = (first..).zip(cut(&context, "talk.txt"));
         all.extend(pieces.map(|(number, piece)| SearchableText {

@@ -32,7 +32,7 @@ pub use view::{
     details, exists, forget, forks_of, get, id_after, ids, last_of, leases, newest, of_project,
     project_counts,
 };
-pub use wanted::{WantedContent, newest_of, newest_with};
+pub use wanted::{ContentCheck, WantedContent, newest_of, newest_with};
 
 // For the engine's tests, which decide real commands.
 #[cfg(test)]

@@ -2,88 +2,86 @@
 
 use std::ops::ControlFlow;
 
-use super::lineage::lineage;
+use super::lineage::{Line, lineage};
 use super::view::{self, SessionFilter, SessionRow};
 use crate::rows::until;
 use crate::store::{Error, Rows};
-use crate::{checkpoints, entities, messages, steps};
 
 /// Number of a project's newest sessions that are looked through.
 const LOOKED_AT: usize = 500;
 /// Number of sessions that are looked through to find those without a project.
 const LOOKED_AT_ALL: usize = 4 * LOOKED_AT;
 
-/// What a read asks of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum WantedContent {
+/// Returns whether a session with these lines has the content, and if it is numbered, all of these.
+pub type ContentCheck = fn(&dyn Rows, &[Line], &[u32]) -> Result<bool, Error>;
+
+/// What a read asks of a session. The modules above this one declare theirs.
+#[derive(Clone, Debug)]
+pub struct WantedContent {
+    name: &'static str,
+    numbers: Vec<u32>,
+    check: ContentCheck,
+}
+
+impl PartialEq for WantedContent {
+    fn eq(&self, other: &Self) -> bool {
+        (self.name, &self.numbers) == (other.name, &other.numbers)
+    }
+}
+
+impl Default for WantedContent {
     /// Anything that was recorded.
-    #[default]
-    Anything,
-    /// Steps: all of these, or any if there are no numbers.
-    Steps(Vec<u32>),
-    /// Messages.
-    Messages,
-    /// Checkpoints.
-    Checkpoints,
-    /// Entities.
-    Entities,
+    fn default() -> Self {
+        Self::new("anything recorded", |rows, lines, _| {
+            for line in lines {
+                let row = view::get(rows, &line.session)?;
+                if row.is_some_and(|row| (1..=line.up_to.0).contains(&row.content)) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        })
+    }
 }
 
 impl WantedContent {
+    /// Describes a kind of content: its name in messages, and its check.
+    #[must_use]
+    pub const fn new(name: &'static str, check: ContentCheck) -> Self {
+        Self {
+            name,
+            numbers: Vec::new(),
+            check,
+        }
+    }
+
+    /// Asks for these of a numbered kind; for any of them if there are no numbers.
+    #[must_use]
+    pub fn numbered(self, numbers: Vec<u32>) -> Self {
+        Self { numbers, ..self }
+    }
+
     /// Returns whether a session has all of it.
     ///
     /// # Errors
     /// When a row cannot be read.
     pub fn is_in(&self, rows: &dyn Rows, session: &str) -> Result<bool, Error> {
-        let lines = lineage(rows, session)?;
-        Ok(match self {
-            Self::Steps(numbers) if !numbers.is_empty() => {
-                for number in numbers {
-                    if steps::answering(rows, &lines, *number)?.is_none() {
-                        return Ok(false);
-                    }
-                }
-                true
-            }
-            Self::Steps(_) => steps::last_before(rows, &lines, u32::MAX)?.is_some(),
-            Self::Messages => messages::totals(rows, &lines)?.messages > 0,
-            Self::Checkpoints => {
-                for line in &lines {
-                    if checkpoints::newest(rows, &line.session, line.before())?.is_some() {
-                        return Ok(true);
-                    }
-                }
-                false
-            }
-            Self::Entities => !entities::kinds(rows, &lines)?.is_empty(),
-            Self::Anything => {
-                let totals = messages::totals(rows, &lines)?;
-                totals.messages + totals.uses > 0
-                    || Self::Checkpoints.is_in(rows, session)?
-                    || Self::Entities.is_in(rows, session)?
-            }
-        })
+        (self.check)(rows, &lineage(rows, session)?, &self.numbers)
     }
 
     /// Returns what makes a session empty for this read: a caller with other steps gets no steps of another session.
     #[must_use]
     pub fn any(&self) -> Self {
-        match self {
-            Self::Steps(_) => Self::Steps(Vec::new()),
-            other => other.clone(),
+        Self {
+            numbers: Vec::new(),
+            ..self.clone()
         }
     }
 
     /// Returns its name in messages.
     #[must_use]
     pub const fn name(&self) -> &'static str {
-        match self {
-            Self::Anything => "anything recorded",
-            Self::Steps(_) => "the steps",
-            Self::Messages => "messages",
-            Self::Checkpoints => "a checkpoint",
-            Self::Entities => "entities",
-        }
+        self.name
     }
 }
 

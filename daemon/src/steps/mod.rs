@@ -16,6 +16,8 @@ mod unwrapped;
 mod view;
 mod words;
 
+use crate::sessions::{ContentCheck, WantedContent};
+
 pub use crate::events::steps::{
     ExtractorRegistered, FieldMappingRegistered, StepAssigned, StepEvent, StepRecorded, Text,
 };
@@ -26,6 +28,23 @@ pub use view::{
     shared_attempts, steps as list,
 };
 pub use words::normalise;
+
+/// Asks for a session with these steps, or with any if there are no numbers.
+#[must_use]
+pub fn wanted(numbers: Vec<u32>) -> WantedContent {
+    let check: ContentCheck = |rows, lines, numbers| {
+        if numbers.is_empty() {
+            return Ok(last_before(rows, lines, u32::MAX)?.is_some());
+        }
+        for number in numbers {
+            if answering(rows, lines, *number)?.is_none() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    };
+    WantedContent::new("the steps", check).numbered(numbers)
+}
 
 // The engine's tests decide real commands.
 #[cfg(test)]

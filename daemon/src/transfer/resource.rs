@@ -81,7 +81,7 @@ impl Resource for Session {
             session: Some(session),
             as_of: None,
             at_least: None,
-            wanted: WantedContent::Anything,
+            wanted: WantedContent::default(),
         };
         let read = reading.open(cx, caller).await?;
         blocking(move || {

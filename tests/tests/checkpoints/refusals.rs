@@ -168,8 +168,8 @@ fn quotas_are_told_with_their_arithmetic() {
         json!({"sessionId": "b", "context": noise(320_000)}),
     )
     .unwrap();
-    let before = stored(&daemon, &home.data());
     create_session(&daemon, "c");
+    let before = stored(&daemon, &home.data());
     let args = json!({"sessionId": "c", "context": noise(320_000)});
     let body = daemon.refusal("workflow_checkpoint_save", args);
     let details = body.details.unwrap();

@@ -64,7 +64,12 @@ fn disk_use_grows_with_what_changed() {
          1/{}",
         raw / taken
     );
-    assert!(taken * PART <= raw, "{taken} of {raw}");
+    let by_folder = || {
+        let folders = std::fs::read_dir(home.data()).unwrap().flatten();
+        let sizes = folders.map(|folder| (folder.file_name(), disk::taken_bytes(&folder.path())));
+        sizes.collect::<Vec<_>>()
+    };
+    assert!(taken * PART <= raw, "{taken} of {raw}: {:?}", by_folder());
     assert!(taken < 2 << 20, "{taken}");
     daemon.stop();
 

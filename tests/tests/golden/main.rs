@@ -260,6 +260,7 @@ fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
     let deleted = |cause, objects: &[&[u8]], holders: &[(&str, u64)]| CheckpointsDeleted {
         gone: vec![DeletedCheckpoint {
             checkpoint: first,
+            saved_at: 0,
             objects: objects.iter().map(|of| Hash::of(of).0.into()).collect(),
         }],
         cause,
@@ -280,6 +281,10 @@ fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
     }
     let objects: &[&[u8]] = &[b"delta", b"small"];
     let holders = &[("userGoal", 9)];
+    let mut with_position = deleted(DeletionCause::Asked, objects, holders);
+    for gone in &mut with_position.gone {
+        gone.saved_at = 7;
+    }
     for (name, deleted) in [
         (
             "checkpoints_deleted",
@@ -304,6 +309,11 @@ fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
         };
         events.add_meta(name, EventKind::KeyMarked, &marked);
     }
+    events.add_meta(
+        "checkpoints_deleted_with_position",
+        EventKind::CheckpointsDeleted,
+        &with_position,
+    );
     events.found
 }
 

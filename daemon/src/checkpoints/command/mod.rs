@@ -96,6 +96,7 @@ fn deleted(
         let values = manifest.parts.iter().map(|part| part.hash());
         all.push(DeletedCheckpoint {
             checkpoint: row.checkpoint,
+            saved_at: row.position.0,
             objects: values.map(|hash| ByteArray::new(hash.0)).collect(),
         });
         let links = manifest.parts.iter().flat_map(|part| &part.chain);

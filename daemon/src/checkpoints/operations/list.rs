@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use lore::protocol::checkpoints::{ListArgs, ListReply, Listed};
 
 use super::{StoredCheckpoint, meta_of_read, state_as_of};
+use crate::checkpoints;
 use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::values::Values;
@@ -15,7 +16,7 @@ use crate::hint::{arg, hint};
 use crate::operation::cursor::page_limit;
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::operations::session_id;
-use crate::sessions::{self, SessionSelector, WantedContent};
+use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 use crate::store::Direction;
 
@@ -42,7 +43,7 @@ impl Op for List {
         let state = State::live(&cx, args.at_least).await?;
         let selector = SessionSelector::of(&caller, args.session_id.as_ref());
         let now = cx.engine.clock().now();
-        let session = selector.find(&state, &caller.actor, now, &WantedContent::Checkpoints)?;
+        let session = selector.find(&state, &caller.actor, now, &checkpoints::wanted())?;
         let session = session_id(&session)?;
         let event_lookup = args.as_of.clone().map(|as_of| (&session, as_of));
         let state = state_as_of(&cx, args.at_least, event_lookup).await?;

@@ -8,6 +8,7 @@ use lore::protocol::{RawJson, SessionId};
 use super::views::{RankedContext, budget_of, describe, raw};
 use super::{StoredCheckpoint, meta_of_read, state_as_of};
 use crate::canonical::Canonical;
+use crate::checkpoints;
 use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view;
@@ -16,7 +17,7 @@ use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::operations::session_id;
-use crate::sessions::{self, AccessTimes, SessionSelector, WantedContent};
+use crate::sessions::{self, AccessTimes, SessionSelector};
 use crate::state::State;
 use crate::store::Error;
 
@@ -49,7 +50,7 @@ impl Op for Load {
             let state = State::live(&cx, args.at_least).await?;
             let selector = SessionSelector::of(&caller, args.session_id.as_ref());
             let now = cx.engine.clock().now();
-            let session = selector.find(&state, &caller.actor, now, &WantedContent::Checkpoints)?;
+            let session = selector.find(&state, &caller.actor, now, &checkpoints::wanted())?;
             args.session_id = Some(session_id(&session)?);
         }
         let args = Arc::new(args);

@@ -8,6 +8,7 @@ use lore::protocol::entities::{
 
 use super::{check_word, entity, named};
 use crate::clock::format_time;
+use crate::entities;
 use crate::entities::relevance::pack_score;
 use crate::entities::resolution::known_as;
 use crate::entities::snippet;
@@ -20,7 +21,7 @@ use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::{Line, WantedContent};
+use crate::sessions::Line;
 
 /// Maximum number of mentions returned.
 const MENTIONS_MAX: usize = 20;
@@ -49,7 +50,7 @@ impl Op for GetEntity {
         }
         super::caught_up(&cx, args.at_least).await?;
         let read = ReadContext::of(&args)
-            .wanting(WantedContent::Entities)
+            .wanting(entities::wanted())
             .open(cx, caller)
             .await?;
         blocking(move || show(&read, &args)).await

@@ -9,6 +9,7 @@ use lore::protocol::entities::{Entity, ListEntitiesArgs, ListEntitiesReply, Sort
 
 use super::{check_word, entity};
 use crate::clock::Micros;
+use crate::entities;
 use crate::entities::relevance::pack_score;
 use crate::entities::top_entities::{ScoredEntity, most_relevant, sort};
 use crate::entities::view::{self, EntityRow};
@@ -18,7 +19,7 @@ use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::read_context::ReadContext;
-use crate::sessions::{self, Line, SessionFilter, WantedContent};
+use crate::sessions::{self, Line, SessionFilter};
 use crate::state::State;
 use crate::store::{Error, Rows};
 
@@ -95,7 +96,7 @@ async fn among(
         return Ok((state, EntityScope::Projects(args.project.clone())));
     }
     let read = ReadContext::of(args)
-        .wanting(WantedContent::Entities)
+        .wanting(entities::wanted())
         .open(Arc::clone(cx), caller)
         .await?;
     let lines = read.lines()?;

@@ -8,6 +8,7 @@ use lored_recognise::TextSource;
 
 use super::{check_word, entity, name_of};
 use crate::engine::KeyClaim;
+use crate::entities;
 use crate::entities::recognition::SessionContext;
 use crate::entities::relevance::pack_score;
 use crate::entities::resolution::{Answer, Match, MatchBasis, known, note, query};
@@ -19,7 +20,7 @@ use crate::events::entities::{EntityData, EntityEvent, EntityRef};
 use crate::hint::{arg, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::sessions::{self, Line, PreparedSession, SessionSelector, WantedContent, session_of};
+use crate::sessions::{self, Line, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 
 /// `resolve_entity`.
@@ -68,7 +69,7 @@ impl ResolveRequest {
         let selector = SessionSelector::of(caller, args.session.as_ref()).fenced(args.fence);
         let state = State::live(cx, None).await?;
         let now = cx.engine.clock().now();
-        let session = match selector.find(&state, &caller.actor, now, &WantedContent::Entities) {
+        let session = match selector.find(&state, &caller.actor, now, &entities::wanted()) {
             Ok(session) => Some(session),
             // A named session that does not exist is an error; without a name, a session is created with the answer.
             Err(refusal) if selector.session.is_some() => return Err(refusal),

@@ -8,12 +8,13 @@ use crate::error::{Code, Refusal};
 use crate::events::messages::{Kind, Sender};
 use crate::hint::{Tool, arg, hint};
 use crate::log::Position;
+use crate::messages;
 use crate::messages::read;
 use crate::messages::view::{self, MessageRow};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Moment, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::{Line, WantedContent};
+use crate::sessions::Line;
 use crate::store::Error;
 
 use super::message;
@@ -52,7 +53,7 @@ impl Op for ListMessages {
         }
         let since = args.since.as_ref().map(Moment::of).transpose()?;
         let read = ReadContext::of(&args)
-            .wanting(WantedContent::Messages)
+            .wanting(messages::wanted())
             .open(cx, caller)
             .await?;
         blocking(move || {

@@ -43,7 +43,7 @@ impl EnrichMessage {
         crate::entities::follow::settled(cx, &selector, caller).await?;
         let state = State::live(cx, args.at_least).await?;
         let now = cx.engine.clock().now();
-        let found = selector.find(&state, &caller.actor, now, &WantedContent::Anything);
+        let found = selector.find(&state, &caller.actor, now, &WantedContent::default());
         let (session, state) = match found {
             // Before anything is recorded in the project: the pack is the first of the caller's own session.
             Err(refusal) if refusal.code == Code::SessionNotFound && selector.session.is_none() => {

@@ -111,7 +111,41 @@ fn base(edited: &str, candidates: &[(&str, bool)]) -> usize {
             is_by_hand: *is_by_hand,
         })
         .collect();
-    base_of(edited, &candidates, Some(&template("features")))
+    base_of(edited, &candidates, false, Some(&template("features")))
+}
+
+/// A person adds an entry at the end of an older buffer. What all entries have in common is no evidence that the buffer
+/// is as new as an agent's last entry.
+#[test]
+fn an_entry_at_the_end_of_an_older_buffer() {
+    let hand = A.replace("## A", "## Hand").replace(": a\n", ": hand\n");
+    let (one, two) = (file(&[A]), file(&[A, N]));
+    let edited = file(&[A, &hand]);
+    assert_eq!(base(&edited, &[(&two, false), (&one, false)]), 1);
+    let alike = N.replace("## N", "## Hand");
+    let edited = file(&[A, &alike]);
+    assert_eq!(base(&edited, &[(&two, false), (&one, false)]), 1);
+    let merge = merged(&one, &edited, &two);
+    assert_eq!(merge.kept, ["N"]);
+    assert!(merge.text.contains("## Hand"), "{}", merge.text);
+}
+
+/// One line of an entry that differs from both versions: the edit may have been made from either.
+#[test]
+fn one_line_that_both_changed() {
+    let (agent, hand) = (
+        A.replace("Usage**: a", "Usage**: agent"),
+        A.replace("Usage**: a", "Usage**: hand"),
+    );
+    let candidates = [file(&[&agent]), file(&[A])].map(|content| Candidate {
+        content,
+        is_by_hand: false,
+    });
+    let template = template("features");
+    for (is_fresh, index) in [(false, 0), (true, 1)] {
+        let found = base_of(&file(&[&hand]), &candidates, is_fresh, Some(&template));
+        assert_eq!(found, index, "{is_fresh}");
+    }
 }
 
 #[test]

@@ -18,6 +18,7 @@ use super::super::template::Template;
 use super::super::validate::validate;
 use super::super::view::{self, FileRow};
 use super::last_synced::Version;
+use crate::clock::Micros;
 use crate::engine::QueuedWrite;
 use crate::error::Refusal;
 use crate::events::projects::Change;
@@ -36,6 +37,8 @@ const BASES_MAX: usize = 40;
 const BASES_BYTES_MAX: u64 = 4 << 20;
 /// Entries that a reason names.
 const NAMED_MAX: usize = 10;
+/// Time for which a person may still have an older version open in an editor, without a word of it: 10 min.
+const FRESH_MICROS: Micros = 600 * 1_000_000;
 
 /// The result of recording an edit.
 pub enum EditOutcome {
@@ -230,7 +233,11 @@ impl<'s> EditedFile<'s> {
                 is_by_hand: row.written.change == Change::Edited,
             });
         }
-        let at = base_of(edited, &candidates, self.template.as_deref());
+        let now = self.cx.engine.clock().now();
+        let is_fresh = rows
+            .first()
+            .is_some_and(|row| now.saturating_sub(row.at) < FRESH_MICROS);
+        let at = base_of(edited, &candidates, is_fresh, self.template.as_deref());
         let content = candidates.into_iter().nth(at).map(|one| one.content);
         let number = rows.get(at).map_or(on_disk, |row| row.written.version);
         Ok((number, content.unwrap_or_default()))

@@ -10,8 +10,8 @@
 //! | `n` created · `u` user 0 created · `j` project 0 created | session, by the position of its creation |
 //! | `v` user 0 position (u64, inverted) | the user's preferences from that position on, and their session |
 //! | `c` hash of uid, agent, project | time and session of that caller's last event |
-//! | `h` hash of a host session | its own session, the last that it created while it had none |
-//! | `o` session | hash of the host session whose own session it is |
+//! | `h` hash of a host session, position | a session that it created while it had none; the last is its own |
+//! | `o` session | key of that row |
 //! | `p` project · `t` | [`Counts`] of a project · of the store |
 //! | `f` `q` session | tombstone of a forgotten session: see [`super::tombstone`] |
 
@@ -34,8 +34,8 @@ pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
 pub use list::{SessionFilter, newest, of_project};
 
-/// Keyspace of this view, version 2.
-pub const SPACE: Keyspace = Keyspace::new("sessions.2");
+/// Keyspace of this view, version 3.
+pub const SPACE: Keyspace = Keyspace::new("sessions.3");
 
 /// Row of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +56,8 @@ pub struct SessionRow {
     pub closed: u64,
     /// Last position that it shares with its parent; 0 when it is not a fork.
     pub forked: u64,
+    /// Position of the first step, message or other content; 0 when it has none. Its own events are no content.
+    pub content: u64,
 }
 
 /// Totals of the store or a project.
@@ -88,6 +90,7 @@ impl SessionRow {
             self.changed,
             self.closed,
             self.forked,
+            self.content,
         ];
         // An empty text means no project: project ids are never empty.
         rows::numbers(
@@ -106,6 +109,7 @@ impl SessionRow {
             changed,
             closed,
             forked,
+            content,
         ] = numbers;
         Some(Self {
             created,
@@ -116,6 +120,7 @@ impl SessionRow {
             changed,
             closed,
             forked,
+            content,
         })
     }
 }
@@ -128,6 +133,20 @@ impl Counts {
         })?;
         Ok(counts.unwrap_or_default())
     }
+}
+
+/// Returns whether events of a kind are what agents and people come back to a session for.
+const fn is_content(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::StepRecorded
+            | EventKind::MessageRecorded
+            | EventKind::ToolRecorded
+            | EventKind::EntitiesFound
+            | EventKind::EntitiesRelated
+            | EventKind::EntityResolved
+            | EventKind::CheckpointSaved
+    )
 }
 
 fn caller_key(actor: &Actor, project: Option<&str>) -> Vec<u8> {
@@ -177,6 +196,7 @@ pub fn apply(
                 changed: header.position.0,
                 closed: 0,
                 forked: 0,
+                content: 0,
             }
         }
     };
@@ -184,6 +204,9 @@ pub fn apply(
     row.steps += u64::from(effects.is_step);
     if !effects.is_no_change {
         row.changed = header.position.0;
+        if row.content == 0 && header.kind.known().is_some_and(is_content) {
+            row.content = header.position.0;
+        }
     }
     if let Some(SessionEvent::Closed) = own {
         row.closed = header.position.0;
@@ -206,7 +229,7 @@ pub fn apply(
         && let Some(host) = &origin.host
         && header.origin.is_none()
     {
-        put_host(rows, session, header, host, effects.is_again)?;
+        put_host(rows, session, header, host);
     }
     if is_new || effects.is_step {
         count(rows, row.project.as_deref(), |counts| {
@@ -230,45 +253,39 @@ pub fn apply(
     }
 }
 
-/// Makes a session the own one of a host session. Folded again, it does not replace a later one.
-fn put_host(
-    rows: &mut dyn RowsMut,
-    session: &str,
-    header: &Header,
-    host: &str,
-    is_again: bool,
-) -> Result<(), Error> {
+/// Makes a session the own one of a host session.
+fn put_host(rows: &mut dyn RowsMut, session: &str, header: &Header, host: &str) {
     let host = HostSession::new(host.to_owned(), header.actor.uid, header.project.as_deref());
-    let hash = host.hash();
-    let of_host = key(b'h', hash.0);
-    if !is_again || rows.get(SPACE, &of_host)?.is_none() {
-        rows.put(SPACE, &of_host, session.as_bytes());
-    }
-    rows.put(SPACE, &key(b'o', session), &hash.0);
-    Ok(())
+    let mut of_host = key(b'h', host.hash().0);
+    of_host.extend(header.position.0.to_be_bytes());
+    rows.put(SPACE, &of_host, session.as_bytes());
+    rows.put(SPACE, &key(b'o', session), &of_host);
 }
 
-/// Returns the own session of a host session, by the hash of the latter.
+/// Returns the own session of a host session, by the hash of the latter: the last of those that were not forgotten.
 pub fn of_host(rows: &dyn Rows, hash: &Hash) -> Result<Option<String>, Error> {
-    rows::read(rows, SPACE, &key(b'h', hash.0), |value| {
-        String::from_utf8(value.to_vec()).ok()
-    })
+    let prefix = key(b'h', hash.0);
+    let (mut last, backward) = (None, Direction::Backward);
+    rows.scan(
+        SPACE,
+        &prefix,
+        &after_prefix(&prefix),
+        backward,
+        &mut |_, session| {
+            last = rows::text(session);
+            Ok(ControlFlow::Break(()))
+        },
+    )?;
+    Ok(last)
 }
 
 /// Removes a session from its host session.
 fn forget_host(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     let own = key(b'o', session);
-    let Some(hash) = rows.get(SPACE, &own)? else {
-        return Ok(());
-    };
-    let of_host = key(b'h', &hash[..]);
-    if rows
-        .get(SPACE, &of_host)?
-        .is_some_and(|of| &of[..] == session.as_bytes())
-    {
+    if let Some(of_host) = rows.get(SPACE, &own)? {
         rows.remove(SPACE, &of_host);
+        rows.remove(SPACE, &own);
     }
-    rows.remove(SPACE, &own);
     Ok(())
 }
 

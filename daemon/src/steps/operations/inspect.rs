@@ -14,7 +14,8 @@ use crate::events;
 use crate::events::steps::StepRecorded;
 use crate::hint::{Hint, Tool, arg, hint};
 use crate::operation::{Access, Call, Op};
-use crate::sessions::{WantedContent, lineage};
+use crate::sessions::lineage;
+use crate::steps;
 use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::view::{self, AnswerAttempt, StepAttempt};
 
@@ -36,7 +37,7 @@ impl Op for GetStep {
     async fn call(call: Call<GetStepArgs>) -> Result<GetStepReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let read = ReadContext::of(&args)
-            .wanting(WantedContent::Steps(step_number(args.step)))
+            .wanting(steps::wanted(step_number(args.step)))
             .open(cx, caller)
             .await?;
         let (answering, attempt) = find(&read, args.step, args.attempt)?;
@@ -148,7 +149,7 @@ impl Op for ListSteps {
 
     async fn call(call: Call<ListStepsArgs>) -> Result<ListStepsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let reading = ReadContext::of(&args).wanting(WantedContent::Steps(Vec::new()));
+        let reading = ReadContext::of(&args).wanting(steps::wanted(Vec::new()));
         let from = match &args.next {
             None => 1,
             Some(next) => next.parse().map_err(|_| {

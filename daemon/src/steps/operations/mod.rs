@@ -11,7 +11,8 @@ pub(crate) use super::command::STEP_MAX;
 use crate::error::{Code, Refusal};
 use crate::operation::{Operation, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::{WantedContent, newest_with};
+use crate::sessions::newest_with;
+use crate::steps;
 use crate::steps::history::{On, StepReadError};
 use crate::store::Error;
 
@@ -33,7 +34,7 @@ fn elsewhere(read: &Read, steps: &[u32]) -> Result<Option<String>, Error> {
     if !read.is_own {
         return Ok(None);
     }
-    let wanted = WantedContent::Steps(steps.to_vec());
+    let wanted = steps::wanted(steps.to_vec());
     let project = read.project.as_deref();
     newest_with(&read.state, project, Some(&read.session), &wanted)
 }

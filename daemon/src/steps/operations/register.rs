@@ -39,7 +39,7 @@ fn reach(
             .map(RegistrationScope::Project)
             .ok_or_else(|| {
                 Refusal::invalid("this connection has no project to register for")
-                    .hint("Connect with a working directory, or use the scope `session`.")
+                    .hint("Connect with a working directory, or give the scope of one session: `\"scope\": \"session\"`.")
             }),
         Scope::Global => Ok(RegistrationScope::Global),
     }

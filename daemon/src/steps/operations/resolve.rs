@@ -15,6 +15,7 @@ use crate::error::Refusal;
 use crate::operation::{Access, Call, Op};
 use crate::sessions::WantedContent;
 use crate::sessions::operations::session_id;
+use crate::steps;
 use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::parameters::{CALLS_MAX, resolve_parameters};
 use crate::steps::resolve::{Reason, Resolution, Resolver, Strategy};
@@ -47,7 +48,7 @@ impl Op for ResolveVariables {
             )));
         }
         let current_step = step_number(args.current_step)?;
-        let wanted = WantedContent::Steps(steps_of(args.names.iter().map(String::as_str)));
+        let wanted = steps::wanted(steps_of(args.names.iter().map(String::as_str)));
         let reading = ReadContext::of(&args).wanting(wanted.clone());
         let (all, explain) = (args.all == Some(true), args.explain == Some(true));
         let names = args.names;
@@ -178,7 +179,7 @@ impl Op for ResolveParameters {
     async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let current_step = step_number(args.current_step)?;
-        let wanted = WantedContent::Steps(steps_of(texts_in(&args.parameters).into_iter()));
+        let wanted = steps::wanted(steps_of(texts_in(&args.parameters).into_iter()));
         let read = ReadContext::of(&args)
             .wanting(wanted.clone())
             .open(cx, caller)

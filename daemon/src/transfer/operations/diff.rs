@@ -43,7 +43,7 @@ impl Op for DiffSession {
         let (one, other) = (State::live(&cx, None).await?, State::live(&cx, None).await?);
         let selector = SessionSelector::of(&caller, args.session.as_ref());
         let now = cx.engine.clock().now();
-        let session = selector.find(&one, &caller.actor, now, &WantedContent::Anything)?;
+        let session = selector.find(&one, &caller.actor, now, &WantedContent::default())?;
         if let Some(access) = cx.extensions.get::<AccessTimes>() {
             access.note(&session, now);
         }

@@ -32,7 +32,7 @@ impl Op for ExportSession {
             // Later pages show the first one's moment, which the cursor carries.
             as_of: args.as_of.filter(|_| args.next.is_none()),
             at_least: args.at_least,
-            wanted: WantedContent::Anything,
+            wanted: WantedContent::default(),
         };
         let format = args.format.unwrap_or_default();
         let read = reading.open(cx, caller).await?;

@@ -61,6 +61,27 @@ pub fn apply(rows: &mut dyn RowsMut, event: &LoggedEvent, record: RecordKey) {
     }
 }
 
+/// Returns the position of the first event of a stream, if it has any.
+///
+/// # Errors
+/// [`Error::Corrupt`] when the row is invalid.
+pub fn first(rows: &dyn Rows, scope: EventScope<'_>) -> Result<Option<Position>, Error> {
+    let prefix = stream_prefix(scope);
+    let mut first = None;
+    let high = after_prefix(&prefix);
+    rows.scan(
+        INDEX,
+        &prefix,
+        &high,
+        Direction::Forward,
+        &mut |key, value| {
+            first = Some(decode_stream(key, value)?.0);
+            Ok(ControlFlow::Break(()))
+        },
+    )?;
+    Ok(first)
+}
+
 /// Decodes position and record from a stream's row.
 ///
 /// # Errors
