@@ -18,7 +18,12 @@ const EVENTS_BYTES_MAX: u64 = 1 << 20;
 const SETTLE_MAX: Duration = Duration::from_secs(60);
 
 fn compacted(daemon: &Daemon, data: &std::path::Path) -> u64 {
-    daemon.call("compact", json!({}));
+    // While the store is read, as by the indexing of what was saved, a compaction frees nothing.
+    until("a compaction that frees all", SETTLE_MAX, || {
+        let done = daemon.call("compact", json!({}));
+        let warnings = done["warnings"].as_array();
+        warnings.is_none_or(Vec::is_empty).then_some(())
+    });
     disk::taken_bytes(data)
 }
 
@@ -64,12 +69,7 @@ fn disk_use_grows_with_what_changed() {
          1/{}",
         raw / taken
     );
-    let by_folder = || {
-        let folders = std::fs::read_dir(home.data()).unwrap().flatten();
-        let sizes = folders.map(|folder| (folder.file_name(), disk::taken_bytes(&folder.path())));
-        sizes.collect::<Vec<_>>()
-    };
-    assert!(taken * PART <= raw, "{taken} of {raw}: {:?}", by_folder());
+    assert!(taken * PART <= raw, "{taken} of {raw}");
     assert!(taken < 2 << 20, "{taken}");
     daemon.stop();
 

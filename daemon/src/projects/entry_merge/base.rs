@@ -14,8 +14,10 @@ pub struct Candidate {
     pub is_by_hand: bool,
 }
 
-/// Weight of a line in an edit that a newer version than the candidate brought.
+/// Weight of a line in an edit that a newer version than the candidate brought: both may have written it.
 const NEWER_LINE: usize = 4;
+/// Weight of a line in an edit that an earlier edit by hand brought, after the candidate: nobody types it twice.
+const OWN_LINE: usize = 1000;
 
 /// Returns the index of the version that an edit was made from. The candidates begin with the version that was on
 /// disk, then older ones.
@@ -35,31 +37,31 @@ pub fn base_of(
     let Some(on_disk) = candidates.first().filter(|_| !edited.trim().is_empty()) else {
         return 0;
     };
-    let newest = parts(&on_disk.content, template);
     let entries = parts(edited, template);
-    let of_newest = pairs(&entries, &newest);
-    let far_from = |candidate: &[Part<'_>]| {
-        let newer = |at: usize| {
-            let pair = of_newest.get(at).copied().flatten();
-            pair.and_then(|at| newest.get(at))
-        };
-        distance(&entries, candidate, newer)
-    };
-    let mut best = (far_from(&newest), 0);
+    let newest = Later::of(&on_disk.content, &entries, NEWER_LINE, template);
+    let mut by_hand: Option<Later<'_>> = None;
+    let mut best = (distance(&entries, &newest.parts, &[&newest]), 0);
     let may_be_older = is_fresh && !on_disk.is_by_hand;
     let mut is_after_agent = !on_disk.is_by_hand;
     for (at, candidate) in candidates.iter().enumerate().skip(1) {
         let all = parts(&candidate.content, template);
         let is_eligible = is_after_agent && has_most(&entries, &all);
         is_after_agent |= !candidate.is_by_hand;
+        let later: Vec<&Later<'_>> = by_hand.iter().chain([&newest]).collect();
+        let far = match is_eligible {
+            true => distance(&entries, &all, &later),
+            false => usize::MAX,
+        };
+        if candidate.is_by_hand && by_hand.is_none() {
+            by_hand = Some(Later::of(&candidate.content, &entries, OWN_LINE, template));
+        }
         if !is_eligible {
             continue;
         }
-        let far = far_from(&all);
         if far == 0 && !candidate.is_by_hand {
             return 0;
         }
-        if far < best.0 || (far == best.0 && best.1 == 0 && may_be_older) {
+        if far < best.0 || (far == best.0 && may_be_older) {
             best = (far, at);
         }
     }
@@ -80,49 +82,74 @@ fn has_most(entries: &[Part<'_>], all: &[Part<'_>]) -> bool {
     there * 2 >= count && there > 0
 }
 
-/// Returns the weighted number of lines that differ between an edit and a candidate, entry by entry. `newer` returns the
-/// counterpart of an edit's part in the version on disk.
-fn distance<'p>(
-    edited: &[Part<'_>],
-    candidate: &[Part<'_>],
-    newer: impl Fn(usize) -> Option<&'p Part<'p>>,
-) -> usize {
-    let pairs = pairs(candidate, edited);
-    let mut is_paired = vec![false; edited.len()];
+/// A version after a candidate, whose lines in an edit tell that the edit is not made from the candidate.
+struct Later<'p> {
+    parts: Vec<Part<'p>>,
+    /// For each part of the edit the index of its counterpart.
+    pairs: Vec<Option<usize>>,
+    /// Weight of a line.
+    weight: usize,
+}
+
+impl<'p> Later<'p> {
+    fn of(
+        content: &'p str,
+        edited: &[Part<'_>],
+        weight: usize,
+        template: Option<&Template>,
+    ) -> Self {
+        let parts = parts(content, template);
+        Self {
+            pairs: pairs(edited, &parts),
+            parts,
+            weight,
+        }
+    }
+
+    /// Returns the text of the counterpart of the edit's part.
+    fn text(&self, at: usize) -> &'p str {
+        let pair = self.pairs.get(at).copied().flatten();
+        pair.and_then(|at| self.parts.get(at))
+            .map_or("", |part| part.text)
+    }
+}
+
+/// Returns the weighted number of lines that differ between an edit and a candidate, entry by entry. The weightiest
+/// later version comes first.
+fn distance(edited: &[Part<'_>], candidate: &[Part<'_>], later: &[&Later<'_>]) -> usize {
+    let mut counterparts = vec![""; edited.len()];
     let mut all = 0;
-    for (part, pair) in candidate.iter().zip(pairs) {
-        let pair = pair.and_then(|at| {
-            *is_paired.get_mut(at)? = true;
-            Some((edited.get(at)?, newer(at)))
-        });
-        all += match pair {
-            Some((own, newest)) => lines_apart(own.text, part.text, newest.map(|one| one.text)),
-            None => plain_lines(part.text).count(),
-        };
+    for (part, pair) in candidate.iter().zip(pairs(candidate, edited)) {
+        match pair.and_then(|at| counterparts.get_mut(at)) {
+            Some(counterpart) => *counterpart = part.text,
+            None => all += plain_lines(part.text).count(),
+        }
     }
-    let added = edited.iter().enumerate().zip(is_paired);
-    for ((at, own), _) in added.filter(|(_, is_paired)| !is_paired) {
-        all += lines_apart(own.text, "", newer(at).map(|one| one.text));
-    }
-    all
+    let own = edited.iter().zip(counterparts).enumerate();
+    let apart = own.map(|(at, (own, counterpart))| {
+        let later = later.iter().map(|one| (counts(one.text(at)), one.weight));
+        lines_apart(own.text, counterpart, &later.collect::<Vec<_>>())
+    });
+    all + apart.sum::<usize>()
 }
 
 /// Returns the weighted number of lines that differ between a part of an edit and its counterpart.
-fn lines_apart(edited: &str, candidate: &str, newest: Option<&str>) -> usize {
-    let (edited, candidate, newest) = (
-        counts(edited),
-        counts(candidate),
-        counts(newest.unwrap_or_default()),
-    );
+fn lines_apart(edited: &str, candidate: &str, later: &[(HashMap<&str, usize>, usize)]) -> usize {
+    let (edited, candidate) = (counts(edited), counts(candidate));
     let of = |counts: &HashMap<&str, usize>, line: &str| counts.get(line).copied().unwrap_or(0);
     let removed = candidate
         .iter()
         .map(|(line, count)| count.saturating_sub(of(&edited, line)));
     let added = edited.iter().map(|(line, count)| {
         let there = of(&candidate, line);
-        let added = count.saturating_sub(there);
-        let newer = of(&newest, line).saturating_sub(there).min(added);
-        newer * NEWER_LINE + (added - newer)
+        let mut left = count.saturating_sub(there);
+        let mut weighted = 0;
+        for (counts, weight) in later {
+            let brought = of(counts, line).saturating_sub(there).min(left);
+            weighted += brought * weight;
+            left -= brought;
+        }
+        weighted + left
     });
     removed.sum::<usize>() + added.sum::<usize>()
 }

@@ -130,6 +130,24 @@ fn an_entry_at_the_end_of_an_older_buffer() {
     assert!(merge.text.contains("## Hand"), "{}", merge.text);
 }
 
+/// A person edits, an agent's entries are merged into it, and the person removes one of these.
+#[test]
+fn an_entry_is_removed_after_an_edit() {
+    let better = A.replace("Usage**: a", "Usage**: better");
+    let (one, two) = (file(&[A, B]), file(&[A, B, N]));
+    let (hand, merge) = (file(&[&better, B]), file(&[&better, B, N]));
+    let candidates = [
+        (&*merge, false),
+        (&*hand, true),
+        (&*two, false),
+        (&*one, false),
+    ];
+    let removed = file(&[&better, N]);
+    assert_eq!(base(&removed, &candidates), 0);
+    // The buffer of the first edit, saved again.
+    assert_eq!(base(&hand, &candidates), 1);
+}
+
 /// One line of an entry that differs from both versions: the edit may have been made from either.
 #[test]
 fn one_line_that_both_changed() {
