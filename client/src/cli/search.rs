@@ -7,7 +7,7 @@ use super::flag::{Fields, Flag, Kind};
 use super::output::sanitize;
 use super::parser::Matches;
 use super::report::{MORE, Rendered, Report, more};
-use super::template::{at, fill, fill_each, is, list, plain};
+use super::template::{at, fill, is, list, plain};
 use super::{Caller, Failure};
 
 /// Maximum length of a result's text, in characters.
@@ -216,7 +216,6 @@ fn results(reply: &Value, matches: &Matches) -> Rendered {
             _ => "; the nearest contexts are {nearest_contexts}",
         };
         aside += &fill(&format!("lore: nothing was found{nearest}\n"), reply);
-        aside += &fill_each("lore: {}\n", list(reply, "warnings")).concat();
         return Rendered::nothing(aside);
     }
     let is_full = matches.is("full");

@@ -28,7 +28,7 @@ pub const fn floor(has_words: bool, scale: VectorScale) -> f64 {
         (VectorScale::Static, true) => 0.013,
         (VectorScale::Static, false) => 0.012,
         (VectorScale::Transformer, true) => 0.02,
-        (VectorScale::Transformer, false) => 0.0175,
+        (VectorScale::Transformer, false) => 0.0125,
     }
 }
 
