@@ -7,8 +7,8 @@ use lored_retrieval::text::{Change, IndexedText, NewText, key};
 
 use super::event_effect::EventEffect;
 use super::searchable_text::{
-    EmbeddedText, Pieces, is_talk, of_checkpoint, of_context, of_document, of_session, of_source,
-    pieces, pieces_of,
+    EmbeddedText, Pieces, is_talk, of_checkpoint, of_context, of_document, of_execution,
+    of_session, of_source, pieces, pieces_of,
 };
 use crate::checkpoints;
 use crate::events::Event;
@@ -54,6 +54,10 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Chan
                 of_project.unwrap_or_default(),
                 &version.file_type,
             ));
+        }
+        EventEffect::ToolCall(call) => {
+            let session = event.header.session.as_deref();
+            group(of_execution(session.unwrap_or_default(), &call.id));
         }
         EventEffect::CheckpointsDeleted(deleted) => {
             for gone in &deleted.gone {

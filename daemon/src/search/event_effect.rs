@@ -5,7 +5,7 @@ use crate::events::checkpoints::{CheckpointEvent, CheckpointSaved, CheckpointsDe
 use crate::events::documents::{DocumentEvent, DocumentMeta, PartMeta};
 use crate::events::entities::EntityEvent;
 use crate::events::forgetting::{EventsForgotten, ForgettingEvent};
-use crate::events::messages::{MessageEvent, MessageMeta};
+use crate::events::messages::{MessageEvent, MessageMeta, ToolCallMeta};
 use crate::events::packs::PackEvent;
 use crate::events::projects::{ProjectEvent, VersionMeta};
 use crate::events::sessions::SessionEvent;
@@ -19,6 +19,8 @@ pub(super) enum EventEffect<'e> {
     Step,
     /// A message.
     Message(&'e MessageMeta),
+    /// A tool call; its result is searchable, and replaces an earlier one of the same call.
+    ToolCall(&'e ToolCallMeta),
     /// A document, which replaces its earlier version, with its first part.
     Document(&'e DocumentMeta),
     /// A further part of a document.
@@ -45,6 +47,7 @@ impl<'e> EventEffect<'e> {
         match meta {
             Event::Step(StepEvent::Recorded(_)) => Self::Step,
             Event::Message(MessageEvent::Message(meta)) => Self::Message(meta),
+            Event::Message(MessageEvent::ToolCall(meta)) => Self::ToolCall(meta),
             Event::Document(DocumentEvent::Ingested(meta)) => Self::Document(meta),
             Event::Document(DocumentEvent::PartAdded(meta)) => Self::DocumentPart(meta),
             Event::Document(DocumentEvent::Removed(removed)) => {
@@ -67,7 +70,6 @@ impl<'e> EventEffect<'e> {
                 | SessionEvent::Erased,
             )
             | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
-            | Event::Message(MessageEvent::ToolCall(_))
             | Event::Entity(
                 EntityEvent::Extracted(_) | EntityEvent::Related(_) | EntityEvent::Resolved(_),
             )

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use lored_ingest::quotable;
 use lored_models::{EmbeddingStage, Model};
 use lored_retrieval::ranking::{
-    FLOORS, FLOORS_OF_VECTORS, Floors, ListScore, RankedList, TEXT_SHARE, TEXT_SHARE_CODE,
-    TEXT_SHARE_FIRST_TIER, VectorScale, best_sentence, fuse, prefer, relevance, rerank, settle,
+    ListScore, QUESTION_WORDS, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER,
+    VectorScale, answers, best_sentence, floor, fuse, prefer, relevance, rerank, settle,
 };
 use lored_retrieval::text::{Class, IndexedText, Query, Terms};
 use lored_retrieval::vectors::VectorError;
@@ -113,11 +113,12 @@ impl Search<'_> {
         if asked == Mode::Vector {
             return self.vector(vectors);
         }
+        let scale = scale(vectors.stage);
         let mut searched = self.hybrid(vectors)?;
         if asked == Mode::Semantic {
             self.rerank(&mut searched);
         }
-        settle(&mut searched.hits, floor(FLOORS, &searched.terms));
+        settle(&mut searched.hits, floor(true, scale));
         searched.total = searched.hits.len() as u64;
         Ok(searched)
     }
@@ -169,15 +170,38 @@ impl Search<'_> {
         });
         let mut hits: Vec<RankedHit> = hits.collect();
         self.weigh(&mut hits, Some(found.bounds), None)?;
-        // A word that matches is a match, however little it says.
         settle(&mut hits, 0.0);
+        let is_known = self.is_answered(&found, hits.first())?;
+        if !is_known {
+            hits.clear();
+        }
         Ok(SearchOutcome {
             hits,
-            total: found.total,
+            total: if is_known { found.total } else { 0 },
             used: Mode::Text,
             terms: found.terms,
             ..SearchOutcome::default()
         })
+    }
+
+    /// Returns whether a search by words alone found more than words of a question that match by chance.
+    fn is_answered(
+        &self,
+        found: &lored_retrieval::text::TextHits,
+        best: Option<&RankedHit>,
+    ) -> Result<bool, IndexError> {
+        let Some(best) = best.filter(|_| found.terms.words.len() >= QUESTION_WORDS) else {
+            return Ok(true);
+        };
+        let class = self.class_of(best.key)?;
+        let [bound, rarest] = [found.bounds, found.rarest].map(|of| f64::from(of_class(of, class)));
+        let score = best.text.map_or(0.0, |text| f64::from(text.score));
+        Ok(bound <= 0.0 || rarest <= 0.0 || answers(score / bound, score / rarest))
+    }
+
+    fn class_of(&self, key: u64) -> Result<Class, IndexError> {
+        let unit = self.index.text.unit(key)?;
+        Ok(unit.map_or(Class::Documents, |unit| unit.kind.class()))
     }
 
     /// Searches for the nearest texts; `None` if there is no model.
@@ -230,7 +254,7 @@ impl Search<'_> {
         });
         let mut hits: Vec<RankedHit> = hits.collect();
         self.weigh(&mut hits, None, Some(scale))?;
-        settle(&mut hits, floor(FLOORS_OF_VECTORS, &terms));
+        settle(&mut hits, floor(false, scale));
         Ok(SearchOutcome {
             total: hits.len() as u64,
             hits,
@@ -324,13 +348,7 @@ impl Search<'_> {
             let words = match bounds {
                 None => None,
                 Some(bounds) => {
-                    let unit = self.index.text.unit(hit.key)?;
-                    let class = unit.map_or(Class::Documents, |unit| unit.kind.class());
-                    let [documents, talk] = bounds;
-                    let bound = match class {
-                        Class::Documents => documents,
-                        Class::Talk => talk,
-                    };
+                    let bound = of_class(bounds, self.class_of(hit.key)?);
                     let score = hit.text.map_or(0.0, |text| f64::from(text.score));
                     // A query of stop words only says nothing about words.
                     (bound > 0.0).then(|| score / f64::from(bound))
@@ -380,12 +398,11 @@ impl Search<'_> {
     }
 }
 
-/// Returns the minimum score for a query with these terms.
-fn floor(floors: Floors, terms: &Terms) -> f64 {
-    let mut words = terms.words.iter();
-    match words.any(|word| word.units > 0 || !word.variants.is_empty()) {
-        true => floors.of_words,
-        false => floors.of_unknown_words,
+/// Returns the number for a class of two, for documents and for talk.
+fn of_class([documents, talk]: [f32; 2], class: Class) -> f32 {
+    match class {
+        Class::Documents => documents,
+        Class::Talk => talk,
     }
 }
 

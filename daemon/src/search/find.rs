@@ -101,13 +101,17 @@ pub fn find(
     };
     let mut found = Vec::new();
     for hit in &searched.hits {
-        if found.len() == find.most || hit.score < find.least_score {
+        if found.len() == find.most {
             break;
+        }
+        // The score of a hit is at most that of the hits before it; its relevance is its own.
+        if hit.relevance < find.least_score {
+            continue;
         }
         if let Some(details) = reader.described(hit.key)? {
             found.push(FoundText {
                 details,
-                score: hit.score,
+                score: hit.relevance,
             });
         }
     }

@@ -13,6 +13,7 @@ use crate::documents::operations::{chunk_index, content::modified};
 use crate::documents::{self, Catalogue, DocumentEvent, Root};
 use crate::error::Refusal;
 use crate::events;
+use crate::events::messages::ToolRecorded;
 use crate::events::steps::{StepAssigned, StepRecorded};
 use crate::log::{LoggedEvent, Position};
 use crate::messages::{MessageEvent, Sender};
@@ -287,12 +288,18 @@ impl<'r> Reader<'r> {
                 result.id = piece(said.id);
                 result.title = sender(said.sender).to_owned();
             }
-            Kind::Step => {
-                let (numbered, body): (StepAssigned, StepRecorded) = events::both(event)?;
-                result.id = piece(format!("{session}/steps/{}", numbered.step));
-                result.step = Some(u64::from(numbered.step));
-                result.title = body.tool;
-            }
+            Kind::Step => match MessageEvent::of(event)? {
+                Some(MessageEvent::ToolCall(call)) => {
+                    result.id = piece(call.id);
+                    result.title = events::body::<ToolRecorded>(event)?.tool;
+                }
+                Some(MessageEvent::Message(_)) | None => {
+                    let (numbered, body): (StepAssigned, StepRecorded) = events::both(event)?;
+                    result.id = piece(format!("{session}/steps/{}", numbered.step));
+                    result.step = Some(u64::from(numbered.step));
+                    result.title = body.tool;
+                }
+            },
             Kind::Checkpoint => {
                 let Some(CheckpointEvent::Saved(saved)) = CheckpointEvent::of(event)? else {
                     return Ok(false);

@@ -13,7 +13,7 @@ use crate::checkpoints::{self, CheckpointSaved, Metadata};
 use crate::documents;
 use crate::events::checkpoints::CheckpointEvent;
 use crate::events::documents::{DocumentIngested, PartAdded};
-use crate::events::messages::{MessageMeta, MessageRecorded};
+use crate::events::messages::{MessageMeta, MessageRecorded, ToolCallMeta, ToolRecorded};
 use crate::events::{Event, body};
 use crate::log::{Log, LoggedEvent};
 use crate::projects::{ContextWritten, VersionMeta};
@@ -191,6 +191,12 @@ pub fn of_session(session: &str) -> u64 {
     hash("session", &[session])
 }
 
+/// Returns the group of a tool call: one text for all events of the same call.
+#[must_use]
+pub fn of_execution(session: &str, id: &str) -> u64 {
+    hash("execution", &[session, id])
+}
+
 /// Returns the group of a checkpoint.
 #[must_use]
 pub fn of_checkpoint(checkpoint: &str) -> u64 {
@@ -221,6 +227,7 @@ pub(super) fn pieces_of(
     match EventEffect::of(meta) {
         EventEffect::Step => of_step(blobs, event),
         EventEffect::Message(meta) => of_message(blobs, event, meta),
+        EventEffect::ToolCall(meta) => of_tool_call(blobs, event, meta),
         EventEffect::Document(meta) => {
             let part = body::<DocumentIngested>(event)?.part;
             of_part(blobs, event, (&meta.document, &meta.title, 0), part)
@@ -371,17 +378,54 @@ fn of_part(
 
 /// Extracts the result of a step, with its call as title.
 fn of_step(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<Pieces>, Error> {
-    let read = |text: Option<Text>| text.map(|text| text.read(blobs)).transpose();
     let step: StepRecorded = body(event)?;
-    let asked = read(step.parameters)?.unwrap_or_default();
-    let asked: String = asked.chars().take(500).collect();
     let purpose = step.purpose.unwrap_or_default();
-    let title = [step.tool.as_str(), &purpose, &asked].map(str::trim);
-    let title: Vec<&str> = title.into_iter().filter(|one| !one.is_empty()).collect();
-    let result = match read(step.result)? {
-        Some(result) => result,
-        None => read(step.error)?.unwrap_or_default(),
+    of_result(
+        blobs,
+        event,
+        (&step.tool, &purpose, step.parameters),
+        step.result.or(step.error),
+    )
+}
+
+/// Extracts the result of a tool call; `None` while it has neither a result nor an error.
+fn of_tool_call(
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    meta: &ToolCallMeta,
+) -> Result<Option<Pieces>, Error> {
+    let call: ToolRecorded = body(event)?;
+    let Some(result) = call.result.or(call.error) else {
+        return Ok(None);
     };
+    let pieces = of_result(
+        blobs,
+        event,
+        (&call.tool, "", call.parameters),
+        Some(result),
+    )?;
+    Ok(pieces.map(|pieces| Pieces {
+        group: of_execution(
+            event.header.session.as_deref().unwrap_or_default(),
+            &meta.id,
+        ),
+        ..pieces
+    }))
+}
+
+/// Extracts the result of a tool, with its call (tool, purpose and parameters) as title.
+fn of_result(
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    (tool, purpose, parameters): (&str, &str, Option<Text>),
+    result: Option<Text>,
+) -> Result<Option<Pieces>, Error> {
+    let read = |text: Option<Text>| text.map(|text| text.read(blobs)).transpose();
+    let asked = read(parameters)?.unwrap_or_default();
+    let asked: String = asked.chars().take(500).collect();
+    let title = [tool, purpose, &asked].map(str::trim);
+    let title: Vec<&str> = title.into_iter().filter(|one| !one.is_empty()).collect();
+    let result = read(result)?.unwrap_or_default();
     let spoken = date_in_words(event.header.happened_at());
     let title = title.join(" ");
     Ok(of_talk(

@@ -12,6 +12,45 @@ fn kinds(reply: &Value) -> Vec<&str> {
         .collect()
 }
 
+/// What `record_tool` records is found like the result of a step, once for all updates of a call.
+#[test]
+fn results_of_tool_calls_are_found() {
+    let (_home, daemon) = serve!();
+    daemon.call("create_session", json!({"session": "s1"}));
+    let begin = json!({"session": "s1", "tool": "get_lighthouse", "status": "starting"});
+    let execution = daemon.call("record_tool", begin)["execution"].clone();
+    for height in ["unknown", "forty metres"] {
+        daemon.call(
+            "record_tool",
+            json!({"session": "s1", "tool": "get_lighthouse", "execution": execution,
+                "result": {"content": [{"type": "text", "text": format!("The lantern's height is {height}.")}]}}),
+        );
+    }
+    let ask = json!({"query": "height of the lantern", "kinds": ["step"]});
+    let reply = daemon.call("search", ask);
+    assert_eq!(reply["total"], 1, "{reply:#}");
+    let hit = &reply["results"][0];
+    assert_eq!(hit["id"], execution);
+    assert_eq!(hit["title"], "get_lighthouse");
+    assert_eq!(hit["preview"], "The lantern's height is forty metres.");
+
+    for number in 0..12 {
+        let content = format!("Something else, number {number}.");
+        let args = json!({"session": "s1", "sender": "user", "content": content});
+        daemon.call("record_message", args);
+        let args = json!({"session": "s1", "tool": "other", "result": content});
+        daemon.call("record_tool", args);
+    }
+    let ask = json!({"session": "s1", "message": "How high is the lantern?", "max_tokens": 2000});
+    let pack = daemon.call("enrich_message", ask);
+    let prompt = pack["prompt"].as_str().unwrap();
+    assert_eq!(
+        prompt.matches("height is forty metres").count(),
+        1,
+        "{prompt}"
+    );
+}
+
 /// One search finds documents, messages, steps, context files and checkpoints, and each kind can be searched alone.
 #[test]
 fn all_kinds_are_found() {

@@ -205,6 +205,24 @@ const QUESTIONS: &[(&str, &[&str])] = &[
         "What happened to the rug that Ines wove on the loom?",
         &["loom", "bruno"],
     ),
+    ("Who said that the kite broke twice?", &["kite"]),
+    ("Who gave Jonas a hive?", &["bees"]),
+    ("By which day are the visa papers due?", &["visa"]),
+    ("Where did Ines get her dog?", &["dog"]),
+    ("For how many weeks was Jonas forbidden to run?", &["knee"]),
+    (
+        "Why did Tarek take the night ferry instead of flying?",
+        &["ferry"],
+    ),
+    ("Which church does the choir sing in?", &["choir"]),
+    ("How many tiles did the storm take off the roof?", &["roof"]),
+    ("From which month does Ines work for the library?", &["job"]),
+    ("When does Tarek learn Russian?", &["russian"]),
+    ("How many jars of honey were there?", &["honey"]),
+    ("With whom does Mira want to sail to Corsica?", &["sail"]),
+    ("Where was the bicycle stolen?", &["stolen"]),
+    ("Who found a plan of the harbour from 1731?", &["maps"]),
+    ("How far did Jonas run yesterday?", &["knee_well"]),
 ];
 
 /// Other talk, in which the same people take part.
@@ -229,7 +247,7 @@ const TALK: &[&str] = &[
 
 const PEOPLE: [&str; 4] = ["Mira", "Jonas", "Tarek", "Ines"];
 /// Turns of other talk before and after each fact.
-const BETWEEN: usize = 9;
+const BETWEEN: usize = 16;
 
 /// Records the conversations in sessions of a project; returns the id of the message with each fact.
 fn converse(daemon: &Daemon) -> BTreeMap<&'static str, Value> {

@@ -11,7 +11,7 @@ pub use fusion::{
     Fusion, ListScore, RankedHit, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER,
     fuse, prefer, settle,
 };
-pub use relevance::{FLOORS, FLOORS_OF_VECTORS, Floors, VectorScale, relevance};
+pub use relevance::{QUESTION_WORDS, UNRELATED, VectorScale, answers, floor, relevance};
 pub use rerank::{DEPTH, WEIGHT, best_sentence, rerank};
 
 #[cfg(test)]

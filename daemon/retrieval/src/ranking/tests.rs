@@ -202,7 +202,7 @@ fn the_relevance_of_a_hit_is_its_own() {
     for scale in [VectorScale::Static, VectorScale::Transformer] {
         let of = |words, cosine| relevance(Some(words), Some((scale, cosine)));
         assert!(
-            of(0.0, 0.0) < FLOORS.of_words,
+            of(0.0, 0.0) < UNRELATED && UNRELATED < floor(true, scale),
             "an unrelated text is no hit"
         );
         assert!(of(0.6, 0.6) > 0.5, "{}", of(0.6, 0.6));
@@ -210,9 +210,21 @@ fn the_relevance_of_a_hit_is_its_own() {
         assert!((0.0..=1.0).contains(&of(9.0, 9.0)) && (0.0..=1.0).contains(&of(-9.0, -9.0)));
         let vectors_alone = |cosine| relevance(None, Some((scale, cosine)));
         assert!(vectors_alone(0.7) > vectors_alone(0.3));
+        assert!(
+            vectors_alone(0.15) < floor(false, scale),
+            "as near as words that do not exist"
+        );
+        assert!(vectors_alone(0.35) > floor(false, scale));
     }
     assert!(relevance(Some(0.9), None) > relevance(Some(0.1), None));
     assert_eq!(relevance(None, None), 0.0);
+}
+
+/// One common word of four is no answer; a rare one, or several of a long question, are.
+#[test]
+fn words_of_a_question_match_by_chance() {
+    assert!(!answers(0.1, 0.3) && !answers(0.2, 0.39));
+    assert!(answers(0.25, 0.01) && answers(0.2, 0.5) && answers(0.06, 1.5));
 }
 
 #[test]

@@ -308,4 +308,41 @@ mod tests {
             }
         }
     }
+
+    proptest::proptest! {
+        /// The same for any sizes and any two budgets.
+        #[test]
+        fn of_two_budgets_the_larger_holds_no_less(
+            history in proptest::collection::vec(1_usize..900, 0..40),
+            passages in proptest::collection::vec(1_usize..600, 0..5),
+            values in proptest::collection::vec(1_usize..900, 0..5),
+            entities in proptest::collection::vec((1_usize..60, 0_usize..60, 0_usize..60), 0..8),
+            (topic, small, more) in (0_usize..80, 0_usize..6_000, 0_usize..600),
+        ) {
+            let entities = entities.into_iter().map(|(lines, details, relations)| EntitySize {
+                lines,
+                details,
+                relations,
+            });
+            let sizes = Sizes {
+                history,
+                passages,
+                values,
+                entities: entities.collect(),
+                topic,
+                ..self::sizes()
+            };
+            let (less, plan) = (BudgetPlan::of(&sizes, small), BudgetPlan::of(&sizes, small + more));
+            let holds = |short: &[usize], long: &[usize]| {
+                short.len() <= long.len() && short.iter().zip(long).all(|(short, long)| short <= long)
+            };
+            proptest::prop_assert!(holds(&less.history, &plan.history));
+            proptest::prop_assert!(holds(&less.values, &plan.values));
+            proptest::prop_assert!(holds(&less.passages, &plan.passages));
+            let entities = |plan: &BudgetPlan| [plan.entities, plan.details, plan.relations];
+            let both = entities(&less).into_iter().zip(entities(&plan));
+            proptest::prop_assert!(both.into_iter().all(|(less, more)| less <= more));
+            proptest::prop_assert!(less.has_topic <= plan.has_topic);
+        }
+    }
 }

@@ -10,7 +10,7 @@ use super::{SessionSnapshot, left_out};
 use crate::documents;
 use crate::error::Refusal;
 use crate::events;
-use crate::events::messages::{MessageMeta, MessageRecorded};
+use crate::events::messages::{MessageEvent, MessageMeta, MessageRecorded, ToolRecorded};
 use crate::events::packs::Item;
 use crate::events::steps::{StepAssigned, StepRecorded};
 use crate::log::Position;
@@ -181,16 +181,25 @@ impl FoundHistory {
                 (source, found.title, text, is_kept)
             }
             Kind::Step => {
-                let (numbered, body): (StepAssigned, StepRecorded) = events::both(&event)?;
-                let item = Item::Step {
-                    step: numbered.step,
-                    attempt: numbered.attempt,
+                let (item, tool, has_failed) = match MessageEvent::of(&event)? {
+                    Some(MessageEvent::ToolCall(call)) => {
+                        let body: ToolRecorded = events::body(&event)?;
+                        (Item::Tool(call.id), body.tool, body.error.is_some())
+                    }
+                    Some(MessageEvent::Message(_)) | None => {
+                        let (numbered, body): (StepAssigned, StepRecorded) = events::both(&event)?;
+                        let item = Item::Step {
+                            step: numbered.step,
+                            attempt: numbered.attempt,
+                        };
+                        (item, body.tool, body.error.is_some())
+                    }
                 };
                 let is_kept =
                     snapshot.is_none_or(|one| one.working.has_tool(found.position, &item));
-                let who = match body.error.is_some() {
-                    true => format!("error of {}", body.tool),
-                    false => body.tool,
+                let who = match has_failed {
+                    true => format!("error of {tool}"),
+                    false => tool,
                 };
                 (source(item), who, found.text, is_kept)
             }

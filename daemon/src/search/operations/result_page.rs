@@ -233,8 +233,9 @@ fn reply(
         let nothing = filters::why_nothing(cx, state, ask, catalogue)?;
         match (nothing.is_empty(), is_listing) {
             (false, _) => warnings.extend(nothing),
-            (true, false) => warnings.push(NOTHING_KNOWN.to_owned()),
-            (true, true) => {}
+            // Another warning already says why.
+            (true, false) if warnings.is_empty() => warnings.push(NOTHING_KNOWN.to_owned()),
+            (true, _) => {}
         }
     }
     let models = search.index.models();

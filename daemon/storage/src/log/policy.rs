@@ -117,7 +117,7 @@ impl EventKind {
                 transfer: TransferPolicy::OutsideSessions,
                 ..FORGETTING
             },
-            Self::StepRecorded | Self::MessageRecorded => Policy {
+            Self::StepRecorded | Self::MessageRecorded | Self::ToolRecorded => Policy {
                 is_talk: true,
                 ..IN_SESSION
             },
@@ -125,10 +125,7 @@ impl EventKind {
                 may_go_alone: true,
                 ..IN_SESSION
             },
-            Self::ToolRecorded
-            | Self::EntitiesRelated
-            | Self::CheckpointSaved
-            | Self::KeyMarked => IN_SESSION,
+            Self::EntitiesRelated | Self::CheckpointSaved | Self::KeyMarked => IN_SESSION,
             Self::EntitiesFound | Self::ContextPruned | Self::ContextUnpruned => Policy {
                 in_part: PartialForget::Derived,
                 ..IN_SESSION

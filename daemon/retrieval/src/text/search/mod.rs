@@ -48,6 +48,9 @@ pub struct TextHits {
     pub terms: Terms,
     /// The score that a text with every word of the query approaches, for documents and for talk.
     pub bounds: [f32; Class::ALL.len()],
+    /// The weight of a word that no other text has, for documents and for talk. 0 in an index with so few texts that all
+    /// of their words are rare.
+    pub rarest: [f32; Class::ALL.len()],
 }
 
 /// Searches all segments.
@@ -80,10 +83,12 @@ pub fn search(
             *bound = scoring::bound(&mut stats, class, &terms, &tally)? as f32;
         }
     }
+    let rarest = Class::ALL.map(|class| scoring::rarest(class, &tally) as f32);
 
     let mut found = TextHits {
         also: vec![0.0; query.also.len()],
         bounds,
+        rarest,
         ..TextHits::default()
     };
     let mut best = TopHits::new(query.limit);

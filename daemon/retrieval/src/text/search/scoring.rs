@@ -172,6 +172,20 @@ pub fn bound(
     Ok(bound)
 }
 
+/// Number of texts from which on a rare word says something.
+const TEXTS_LEAST: u64 = 100;
+
+/// Returns the weight of a word that no text has; 0 if there are too few texts.
+pub fn rarest(class: Class, tally: &CorpusCounts) -> f64 {
+    let units = tally.units(class);
+    if units < TEXTS_LEAST {
+        return 0.0;
+    }
+    let fields = Field::of(class).iter();
+    let of_fields = fields.map(|field| (shape(*field).k1 + 1.0) * share(*field));
+    rarity(0, units) * of_fields.sum::<f64>()
+}
+
 /// Returns the inverse document frequency of a term that `living` of `units` units have.
 fn rarity(living: u64, units: u64) -> f64 {
     let (living, units) = (living as f64, units as f64);
