@@ -5,7 +5,9 @@
 //! ordinal without clear evidence. The subject of the last statement is preferred over its objects.
 
 mod idle;
+mod modifiers;
 mod nouns;
+mod ordinals;
 mod pronouns;
 mod sets;
 #[cfg(test)]

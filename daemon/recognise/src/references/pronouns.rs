@@ -159,14 +159,14 @@ impl Resolver<'_> {
         // A relative clause: "the host that runs it".
         let is_relative = !before.is_empty()
             && self.words.joins(at.saturating_sub(1))
-            && !super::sets::is_function(before)
+            && !super::modifiers::is_function(before)
             && !is_verb_before(before);
         if is_relative && !self.words.ends(at) {
             return false;
         }
         self.words.ends(at)
             || !self.words.joins(at)
-            || super::sets::is_function(next)
+            || super::modifiers::is_function(next)
             || matches!(
                 next,
                 "peer"
