@@ -174,6 +174,8 @@ pub(super) struct Discourse<'a> {
     pub(super) packs: &'a PackSet,
     pub(super) referents: Vec<Referent>,
     places: HashMap<(Arc<str>, String), usize>,
+    /// Entities that turned out to be others, by kind and key.
+    same: HashMap<(Arc<str>, String), String>,
     /// All lists of one kind, the latest first.
     pub(super) groups: Vec<Group>,
     /// Entities of the last answer, in order.
@@ -189,6 +191,11 @@ impl<'a> Discourse<'a> {
             packs,
             referents: Vec::new(),
             places: HashMap::new(),
+            same: knowledge
+                .same
+                .iter()
+                .map(|same| ((Arc::clone(&same.kind), same.key.clone()), same.root.clone()))
+                .collect(),
             groups: Vec::new(),
             answer: Vec::new(),
             result: Vec::new(),
@@ -219,7 +226,7 @@ impl<'a> Discourse<'a> {
         {
             let subjects = newest.mentions.iter().filter(|past| !past.is_nested);
             let subjects = subjects.filter_map(|past| {
-                let key = (Arc::clone(&past.mention.kind), past.mention.key.clone());
+                let key = discourse.root(&past.mention);
                 discourse.places.get(&key).copied()
             });
             discourse.result = subjects.collect();
@@ -320,9 +327,19 @@ impl<'a> Discourse<'a> {
         }));
     }
 
+    /// Returns kind and key of the entity that stands for a mentioned one.
+    fn root(&self, mention: &Mention) -> (Arc<str>, String) {
+        let key = (Arc::clone(&mention.kind), mention.key.clone());
+        match self.same.get(&key) {
+            Some(root) => (key.0, root.clone()),
+            None => key,
+        }
+    }
+
     /// Returns the index of an entity; a new one is added.
     pub(super) fn place(&mut self, mention: &Mention) -> usize {
-        let key = (Arc::clone(&mention.kind), mention.key.clone());
+        let key = self.root(mention);
+        let root = key.1.clone();
         if let Some(at) = self.places.get(&key) {
             if let Some(known) = self.referents.get_mut(*at)
                 && known.mention.name != mention.name
@@ -336,7 +353,10 @@ impl<'a> Discourse<'a> {
         self.places.insert(key, at);
         let parts = parts(&mention.name);
         self.referents.push(Referent {
-            mention: mention.clone(),
+            mention: Mention {
+                key: root,
+                ..mention.clone()
+            },
             words: Vec::new(),
             parts,
             parents: Vec::new(),

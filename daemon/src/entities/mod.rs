@@ -3,6 +3,7 @@
 mod command;
 mod feature;
 pub mod follow;
+mod merging;
 pub mod operations;
 mod recognition;
 pub mod relevance;
@@ -12,8 +13,9 @@ mod top_entities;
 mod view;
 
 pub use crate::events::entities::{
-    EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityRef, EntityResolved,
-    Mention, MentionSource, PossibleMention, Source, TextEntities,
+    EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityMerge, EntityMerges,
+    EntityRef, EntityResolved, Mention, MentionSource, MergeBasis, PossibleMention, Source,
+    TextEntities,
 };
 pub use feature::Entities;
 pub use recognition::{MENTIONS_MAX, MergedMatches, Recognition, SessionContext, recognised};
@@ -21,7 +23,7 @@ pub use top_entities::{ScoredEntity, most_relevant, sort, surpasses};
 pub use view::{
     DataRow, EntityEntry, EntityRow, FoldedText, MentionRow, NameOwner, RELATED_AMONG_MAX, Related,
     SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of, names,
-    ranked, recent, related, walk,
+    ranked, recent, related, roots, walk,
 };
 
 // For the engine's own tests, which decide real commands.

@@ -40,6 +40,9 @@ impl<'a> TextSearch<'a> {
         if self.is_marked(span) || self.is_beside_kind_word(span, &name.kind) {
             return true;
         }
+        if are_everyday && word == alias && self.knowledge.is_confirmed(name) {
+            return true;
+        }
         if are_everyday {
             let before = self.before(span.0);
             let is_person = matches!(&*name.kind, "person" | "contact" | "author");

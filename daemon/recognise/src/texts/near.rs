@@ -51,6 +51,7 @@ impl<'a> TextSearch<'a> {
         };
         // "fw" is a word of its own, and no misspelt "sw".
         let fixed: Vec<bool> = query.iter().map(is_part_word).collect();
+        let root = |name: &'a KnownName| self.knowledge.root(&name.kind, &name.key);
         let mut found: Vec<NearName<'a>> = Vec::new();
         for layer in self.knowledge.gazetteers {
             layer.similar(query, &mut |name| {
@@ -68,7 +69,7 @@ impl<'a> TextSearch<'a> {
                 }
                 let known = found
                     .iter_mut()
-                    .find(|near| near.name.kind == name.kind && near.name.key == name.key);
+                    .find(|near| near.name.kind == name.kind && root(near.name) == root(name));
                 match known {
                     Some(known) if known.score >= score => {}
                     Some(known) => *known = NearName { name, score },

@@ -127,9 +127,13 @@ impl EventKind {
             },
             Self::ToolRecorded
             | Self::EntitiesRelated
+            | Self::EntitiesUnmerged
             | Self::CheckpointSaved
             | Self::KeyMarked => IN_SESSION,
-            Self::EntitiesFound | Self::ContextPruned | Self::ContextUnpruned => Policy {
+            Self::EntitiesFound
+            | Self::EntitiesMerged
+            | Self::ContextPruned
+            | Self::ContextUnpruned => Policy {
                 in_part: PartialForget::Derived,
                 ..IN_SESSION
             },
