@@ -194,7 +194,12 @@ impl<'a> Discourse<'a> {
             same: knowledge
                 .same
                 .iter()
-                .map(|same| ((Arc::clone(&same.kind), same.key.clone()), same.root.clone()))
+                .map(|same| {
+                    (
+                        (Arc::clone(&same.kind), same.key.clone()),
+                        same.root.clone(),
+                    )
+                })
                 .collect(),
             groups: Vec::new(),
             answer: Vec::new(),

@@ -198,7 +198,10 @@ impl Command for UnmergeEntity {
         if known.is_empty() {
             return Err(Refusal::new(
                 Code::NotFound,
-                format!("the session `{}` knows no entity {shown:?}", selected.session),
+                format!(
+                    "the session `{}` knows no entity {shown:?}",
+                    selected.session
+                ),
             )
             .hint(hint![Tool::ListEntities, " shows those that it knows."]));
         }
@@ -207,9 +210,15 @@ impl Command for UnmergeEntity {
         let Some(merges) = joined.into_iter().find(|merges| !merges.is_empty()) else {
             return Err(Refusal::new(
                 Code::NotFound,
-                format!("nothing is merged with {shown:?} in the session `{}`", selected.session),
+                format!(
+                    "nothing is merged with {shown:?} in the session `{}`",
+                    selected.session
+                ),
             )
-            .hint(hint![Tool::GetEntity, " shows in `merged` what an entity was merged from."]));
+            .hint(hint![
+                Tool::GetEntity,
+                " shows in `merged` what an entity was merged from."
+            ]));
         };
         let event = EntityEvent::Unmerged(EntityMerges { merges });
         Ok(selected.events(event, self.body.clone()))

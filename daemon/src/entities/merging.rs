@@ -148,9 +148,8 @@ fn candidates(
                 value: value.clone(),
             });
             for merge in merges {
-                let is_known = |known: &EntityMerge| {
-                    (&known.from, &known.into) == (&merge.from, &merge.into)
-                };
+                let is_known =
+                    |known: &EntityMerge| (&known.from, &known.into) == (&merge.from, &merge.into);
                 if !found.iter().any(is_known) {
                     found.push(merge);
                 }
@@ -190,9 +189,7 @@ fn with_id(
 /// Returns whether the rows of two entities agree that they are one.
 #[must_use]
 pub fn is_one(merge: &EntityMerge, from: &EntityRow, into: &EntityRow) -> bool {
-    let differ = |a: &Option<String>, b: &Option<String>| {
-        matches!((a, b), (Some(a), Some(b)) if !a.eq_ignore_ascii_case(b))
-    };
+    let differ = |a: &Option<String>, b: &Option<String>| matches!((a, b), (Some(a), Some(b)) if !a.eq_ignore_ascii_case(b));
     if differ(&from.id, &into.id) || differ(&from.slug, &into.slug) {
         return false;
     }
@@ -201,7 +198,8 @@ pub fn is_one(merge: &EntityMerge, from: &EntityRow, into: &EntityRow) -> bool {
         let mut names: Vec<String> = vec![key(&row.name)];
         names.extend(row.slug.iter().map(key));
         // A key within a parent is no name alone.
-        let is_whole = names.contains(&entity.key) || row.aliases.iter().map(key).any(|alias| alias == entity.key);
+        let is_whole = names.contains(&entity.key)
+            || row.aliases.iter().map(key).any(|alias| alias == entity.key);
         (is_whole, names)
     };
     let ((is_from_whole, of_from), (is_into_whole, of_into)) =

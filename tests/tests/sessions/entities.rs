@@ -77,7 +77,10 @@ fn words_refer_to_what_was_mentioned() {
     both.sort_unstable();
     assert_eq!(both, ["router-la-02", "switch-nyc-01"]);
     let known = entity(&daemon, "router-la-02");
-    assert_eq!(known["entity"]["mentions"], 3, "what is possible is no mention");
+    assert_eq!(
+        known["entity"]["mentions"], 3,
+        "what is possible is no mention"
+    );
     assert_eq!(
         known["entity"]["name"], "router-la-02",
         "a word that refers is not a name"
@@ -341,7 +344,8 @@ fn what_turns_out_to_be_one_is_one_until_it_is_separated() {
     }
     daemon.stop();
     let daemon = home.start();
-    let unmerge = |name: &str| daemon.call("unmerge_entity", json!({"session": "s-1", "name": name}));
+    let unmerge =
+        |name: &str| daemon.call("unmerge_entity", json!({"session": "s-1", "name": name}));
     let undone = unmerge("Switch NYC 01");
     let mut names = each(&undone["entities"], "name");
     names.sort_unstable();
@@ -357,8 +361,16 @@ fn what_turns_out_to_be_one_is_one_until_it_is_separated() {
     let of = |kind: &str| kinds.iter().filter(|one| **one == kind).count();
     assert_eq!([of("EntitiesMerged"), of("EntitiesUnmerged")], [1, 1]);
     for (args, code, words) in [
-        (json!({"name": "switch-nyc-01"}), Code::NotFound, "nothing is merged"),
-        (json!({"name": "no-such-07"}), Code::NotFound, "knows no entity"),
+        (
+            json!({"name": "switch-nyc-01"}),
+            Code::NotFound,
+            "nothing is merged",
+        ),
+        (
+            json!({"name": "no-such-07"}),
+            Code::NotFound,
+            "knows no entity",
+        ),
         (json!({"name": ""}), Code::InvalidInput, "`name`"),
         (
             json!({"name": "switch-nyc-01", "kind": "No Kind"}),

@@ -309,11 +309,7 @@ impl Resolver<'_> {
         let is_against = against.contains(&first);
         let gap = best - next;
         // Named alone: by the last text, or by this message.
-        let here: Vec<usize> = ranked
-            .iter()
-            .map(|(at, _)| *at)
-            .filter(is_here)
-            .collect();
+        let here: Vec<usize> = ranked.iter().map(|(at, _)| *at).filter(is_here).collect();
         let is_only = here == [first] || (here.is_empty() && things == [first]);
         let has_evidence = evidence.contains(&first) && gap >= GAP / 2.0;
         let is_clear = if is_that {

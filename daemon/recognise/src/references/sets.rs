@@ -244,5 +244,4 @@ impl Resolver<'_> {
         let of_kind: Vec<usize> = of_kind.take(most).collect();
         (of_kind.len() == most).then_some(of_kind)
     }
-
 }

@@ -8,7 +8,7 @@
 use super::*;
 use std::collections::HashMap;
 
-const CONVERSATIONS: [(&str, &str); 16] = [
+const CONVERSATIONS: [(&str, &str); 18] = [
     ("net1", include_str!("conversations/net1.txt")),
     ("net2", include_str!("conversations/net2.txt")),
     ("net3", include_str!("conversations/net3.txt")),
@@ -25,6 +25,8 @@ const CONVERSATIONS: [(&str, &str); 16] = [
     ("research2", include_str!("conversations/research2.txt")),
     ("support", include_str!("conversations/support.txt")),
     ("support2", include_str!("conversations/support2.txt")),
+    ("net6", include_str!("conversations/net6.txt")),
+    ("support3", include_str!("conversations/support3.txt")),
 ];
 const EVERYDAY: &str = include_str!("conversations/everyday.txt");
 /// Kinds of what a message names besides what it means, which the gold does not list.

@@ -22,7 +22,12 @@ impl<'a> TextSearch<'a> {
     }
 
     /// Returns whether a known name is evident where its words stand.
-    pub(super) fn is_evident(&self, span: (usize, usize), name: &KnownName, is_project: bool) -> bool {
+    pub(super) fn is_evident(
+        &self,
+        span: (usize, usize),
+        name: &KnownName,
+        is_project: bool,
+    ) -> bool {
         let word = self.text.get(span.0..span.1).unwrap_or_default();
         let alias = &*name.alias;
         let mut parts = alias.split_whitespace();

@@ -241,7 +241,6 @@ impl<'a> TextSearch<'a> {
         }
         None
     }
-
 }
 
 /// Returns whether a line of a diff names the hashes of a file up to here: "index 6f5f4e9..".

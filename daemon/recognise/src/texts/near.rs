@@ -168,7 +168,11 @@ impl<'a> TextSearch<'a> {
         }
     }
 
-    pub(super) fn possible(&self, near: &NearName<'_>, (start, end): (usize, usize)) -> PossibleMention {
+    pub(super) fn possible(
+        &self,
+        near: &NearName<'_>,
+        (start, end): (usize, usize),
+    ) -> PossibleMention {
         PossibleMention {
             mention: Mention::of_known(near.name),
             start,

@@ -111,11 +111,7 @@ fn show(read: &Read, args: &GetEntityArgs) -> Result<GetEntityReply, Refusal> {
     })
 }
 
-fn merged(
-    read: &Read,
-    lines: &[Line],
-    found: &EntityRef,
-) -> Result<Vec<MergedEntity>, Refusal> {
+fn merged(read: &Read, lines: &[Line], found: &EntityRef) -> Result<Vec<MergedEntity>, Refusal> {
     let merges = Merges::of(&read.state, lines)?.that_join(found);
     let merged = merges.into_iter().map(|merge| MergedEntity {
         key: merge.from.key,

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use lored_recognise::canonical_key;
 use serde::{Deserialize, Serialize};
 
-use super::{EntityFold, Merges, confirmed, SPACE, keys, lists, names, relations, versions};
+use super::{EntityFold, Merges, SPACE, confirmed, keys, lists, names, relations, versions};
 use crate::clock::Micros;
 use crate::events::entities::{EntityRef, EntityResolved, Mention, Source};
 use crate::log::{Position, RecordKey, codec};
