@@ -87,7 +87,9 @@ impl Resolver<'_> {
         for count in (1..=3).rev() {
             let all: Vec<&str> = (0..count).map(|offset| self.word(at + offset)).collect();
             let is_joined = (0..count - 1).all(|offset| self.words.joins(at + offset));
-            if !is_joined || all.iter().any(|word| word.is_empty()) {
+            // What is a name is no part of a description.
+            let has_name = (0..count).any(|offset| self.words.is_name(at + offset));
+            if !is_joined || has_name || all.iter().any(|word| word.is_empty()) {
                 continue;
             }
             for nouns in (1..=count.min(2)).rev() {
