@@ -43,6 +43,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod wording;
 
 pub use gazetteer::{Gazetteer, KnownName};
 pub use json::TYPE_KEYS;
