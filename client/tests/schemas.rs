@@ -99,6 +99,7 @@ fn all() -> Vec<(&'static str, Value)> {
         ("get_entity", schema::<entities::GetEntityArgs>()),
         ("relate_entities", schema::<entities::RelateEntitiesArgs>()),
         ("resolve_entity", schema::<entities::ResolveEntityArgs>()),
+        ("unmerge_entity", schema::<entities::UnmergeEntityArgs>()),
         ("enrich_message", schema::<packs::EnrichMessageArgs>()),
         ("context_pack", schema::<packs::ContextPackArgs>()),
         ("prune_session", schema::<packs::PruneSessionArgs>()),

@@ -254,6 +254,11 @@ fn the_rest_is_asked_for() {
                 r#"{"name":"sw-1","refresh":true}"#,
             ),
             (
+                &["entity", "unmerge", "sw-1", "--kind", "device"],
+                "unmerge_entity",
+                r#"{"name":"sw-1","kind":"device"}"#,
+            ),
+            (
                 &["pack", "-5 dB?", "--max-tokens", "30"],
                 "enrich_message",
                 r#"{"message":"-5 dB?","max_tokens":30}"#,

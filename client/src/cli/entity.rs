@@ -81,6 +81,24 @@ pub const ENTITY: Command = Command::family(
         ])
         .examples(&["lore entity relate device:switch-nyc-01 connected_to device:router-la-02"]),
         Command::call(
+            "unmerge",
+            "Separate an entity from those that were merged with it",
+            "unmerge_entity",
+            Report::Text(unmerged),
+        )
+        .flags(&[
+            &[
+                Flag::positional(Kind::Text, "name", "NAME", "One of its names"),
+                Flag::text(
+                    "kind",
+                    "NAME",
+                    "Its kind; otherwise any kind with that name",
+                ),
+            ],
+            GUARD,
+        ])
+        .examples(&["lore entity unmerge switch-nyc-01"]),
+        Command::call(
             "resolve",
             "Resolve a name, if needed by asking the system that knows it",
             "resolve_entity",
@@ -231,6 +249,15 @@ fn related(reply: &Value) -> String {
     from + &fill(" {relation:80} ", reply)
         + &to
         + &fill(" in session {session} (position {position})\n", reply)
+}
+
+fn unmerged(reply: &Value) -> String {
+    let names = fill_each(NAMED, list(reply, "entities"));
+    names.join(", ")
+        + &fill(
+            " are entities of their own in session {session} (position {position})\n",
+            reply,
+        )
 }
 
 /// Parses an entity as `KIND:NAME`; the name may contain colons.

@@ -41,6 +41,7 @@ tools! {
     ForkSession "fork_session" "lore session fork",
     GetContext "get_context" "lore context get",
     GetDocumentContexts "get_document_contexts" "lore docs contexts",
+    GetEntity "get_entity" "lore entity show",
     GetSession "get_session" "lore session show",
     InitProject "init_project" "lore project init",
     LeaseSession "lease_session" "lore session lease",

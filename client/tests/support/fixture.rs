@@ -120,6 +120,9 @@ pub fn reply(name: &str, args: &str) -> Answer {
         "relate_entities" => {
             r#"{"session":"s1","from":{"kind":"device","name":"a"},"relation":"connected_to","to":{"kind":"ip_address","name":"fe80::1"},"position":9,"durable":true}"#
         }
+        "unmerge_entity" => {
+            r#"{"session":"s1","entities":[{"kind":"device","name":"sw-1"},{"kind":"device","name":"Switch 1"}],"position":9,"durable":true}"#
+        }
         "resolve_entity" if args.contains("nope") => {
             r#"{"session":"s1","resolved":false,"how":"unresolved","position":9,"durable":true,"warnings":["netbox does not answer"]}"#
         }

@@ -3,6 +3,8 @@
 use super::everyday::stem;
 use super::packs::PackSet;
 use super::past::{PastText, TextSource};
+use super::wording::parts;
+pub(super) use super::wording::{is_short_for, singular};
 use super::{Knowledge, Mention};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -142,24 +144,6 @@ impl Referent {
     }
 }
 
-/// Returns whether a part of a name stands for a noun: "enc" for encoder, "db" for database, "fw" for firewall.
-pub(super) fn is_short_for(part: &str, noun: &str) -> bool {
-    if part.len() < 2 || part.len() > 5 || noun.len() < part.len() + 2 || noun.len() < 5 {
-        return false;
-    }
-    if part.len() >= 3 && noun.starts_with(part) {
-        return true;
-    }
-    let mut letters = noun.chars();
-    let mut own = part.chars();
-    if letters.next() != own.next() {
-        return false;
-    }
-    // The consonants of the noun, in order.
-    let is_consonant = |c: char| c.is_ascii_lowercase() && !"aeiou".contains(c);
-    own.all(|c| is_consonant(c) && letters.any(|letter| letter == c))
-}
-
 /// Entities that one text lists.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
@@ -174,6 +158,8 @@ pub(super) struct Discourse<'a> {
     pub(super) packs: &'a PackSet,
     pub(super) referents: Vec<Referent>,
     places: HashMap<(Arc<str>, String), usize>,
+    /// Entities that turned out to be others, by kind and key.
+    same: HashMap<(Arc<str>, String), String>,
     /// All lists of one kind, the latest first.
     pub(super) groups: Vec<Group>,
     /// Entities of the last answer, in order.
@@ -189,6 +175,16 @@ impl<'a> Discourse<'a> {
             packs,
             referents: Vec::new(),
             places: HashMap::new(),
+            same: knowledge
+                .same
+                .iter()
+                .map(|same| {
+                    (
+                        (Arc::clone(&same.kind), same.key.clone()),
+                        same.root.clone(),
+                    )
+                })
+                .collect(),
             groups: Vec::new(),
             answer: Vec::new(),
             result: Vec::new(),
@@ -219,7 +215,7 @@ impl<'a> Discourse<'a> {
         {
             let subjects = newest.mentions.iter().filter(|past| !past.is_nested);
             let subjects = subjects.filter_map(|past| {
-                let key = (Arc::clone(&past.mention.kind), past.mention.key.clone());
+                let key = discourse.root(&past.mention);
                 discourse.places.get(&key).copied()
             });
             discourse.result = subjects.collect();
@@ -320,9 +316,19 @@ impl<'a> Discourse<'a> {
         }));
     }
 
+    /// Returns kind and key of the entity that stands for a mentioned one.
+    fn root(&self, mention: &Mention) -> (Arc<str>, String) {
+        let key = (Arc::clone(&mention.kind), mention.key.clone());
+        match self.same.get(&key) {
+            Some(root) => (key.0, root.clone()),
+            None => key,
+        }
+    }
+
     /// Returns the index of an entity; a new one is added.
     pub(super) fn place(&mut self, mention: &Mention) -> usize {
-        let key = (Arc::clone(&mention.kind), mention.key.clone());
+        let key = self.root(mention);
+        let root = key.1.clone();
         if let Some(at) = self.places.get(&key) {
             if let Some(known) = self.referents.get_mut(*at)
                 && known.mention.name != mention.name
@@ -336,7 +342,10 @@ impl<'a> Discourse<'a> {
         self.places.insert(key, at);
         let parts = parts(&mention.name);
         self.referents.push(Referent {
-            mention: mention.clone(),
+            mention: Mention {
+                key: root,
+                ..mention.clone()
+            },
             words: Vec::new(),
             parts,
             parents: Vec::new(),
@@ -455,36 +464,5 @@ impl<'a> Discourse<'a> {
                     || (ROLES.contains(&&*referent.mention.kind)
                         && referent.mention.name.to_lowercase() == single)
             })
-    }
-}
-
-/// Returns the lower-cased parts of a name; runs of letters and digits are parts, too.
-fn parts(name: &str) -> Vec<String> {
-    let mut parts: Vec<String> = super::partial::runs(name)
-        .into_iter()
-        .map(|run| run.text)
-        .collect();
-    for word in name.split(|c: char| !c.is_alphanumeric()) {
-        let word = word.to_lowercase();
-        if !word.is_empty() && !parts.contains(&word) {
-            parts.push(word);
-        }
-    }
-    parts
-}
-
-/// Returns the singular of an English noun.
-pub(super) fn singular(noun: &str) -> String {
-    if let Some(stem) = noun.strip_suffix("ies") {
-        return format!("{stem}y");
-    }
-    for ending in ["sses", "xes", "ches", "shes"] {
-        if noun.ends_with(ending) {
-            return noun.strip_suffix("es").unwrap_or(noun).to_owned();
-        }
-    }
-    match noun.strip_suffix('s') {
-        Some(stem) if !stem.ends_with('s') && stem.len() > 1 => stem.to_owned(),
-        _ => noun.to_owned(),
     }
 }

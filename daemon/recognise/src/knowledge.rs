@@ -1,6 +1,7 @@
 //! The knowledge that recognition uses besides a text, and the knowledge that a text adds.
 
 use super::{Gazetteer, KnownName, PastText, TextSource};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Input to recognition besides the text. Empty by default.
@@ -18,6 +19,36 @@ pub struct Knowledge<'a> {
     /// Who wrote the text. References and partial names are resolved in texts of people and agents, not in tool
     /// output.
     pub source: TextSource,
+    /// Entities that turned out to be others.
+    pub same: &'a [SameEntity],
+    /// Kind and key of the entities that another system confirmed: their names may be everyday words.
+    pub confirmed: Option<&'a HashSet<(String, String)>>,
+}
+
+/// An entity that turned out to be another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SameEntity {
+    /// The kind of both.
+    pub kind: Arc<str>,
+    /// The canonical key of the entity.
+    pub key: String,
+    /// The canonical key of the one that stands for it.
+    pub root: String,
+}
+
+impl Knowledge<'_> {
+    /// Returns whether another system confirmed an entity.
+    pub(super) fn is_confirmed(&self, name: &KnownName) -> bool {
+        let entity = (name.kind.to_string(), name.key.to_string());
+        self.confirmed.is_some_and(|all| all.contains(&entity))
+    }
+
+    /// Returns the key of the entity that stands for another.
+    pub(super) fn root<'k>(&'k self, kind: &str, key: &'k str) -> &'k str {
+        let mut same = self.same.iter();
+        same.find(|same| *same.kind == *kind && same.key == key)
+            .map_or(key, |same| &same.root)
+    }
 }
 
 /// An entity that was mentioned.

@@ -43,10 +43,11 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod wording;
 
 pub use gazetteer::{Gazetteer, KnownName};
 pub use json::TYPE_KEYS;
-pub use knowledge::{Knowledge, Mention};
+pub use knowledge::{Knowledge, Mention, SameEntity};
 pub use matches::{Data, EntityLink, Match, PossibleMention, RecognitionMethod, TextMentions};
 pub use names::{MatchQuality, UNKNOWN_KIND, canonical_key, is_hidden, match_known, shown_name};
 pub use packs::{PackError, PackSet};
@@ -87,7 +88,6 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
         .into_iter()
         .filter_map(|it| of_object(packs, &kinds, it))
         .collect();
-    unify(&mut matches, knowledge);
     let mut entities: HashSet<(Arc<str>, String)> = HashSet::new();
     for hit in &matches {
         let slug = hit.slug.as_ref().map(|slug| canonical_key(&hit.kind, slug));
@@ -104,9 +104,10 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
         if knowledge.source != TextSource::Result {
             let resolved = references_in(packs, searched, found.names, knowledge);
             let is_named = |mention: &Mention| {
-                matches
-                    .iter()
-                    .any(|hit| hit.kind == mention.kind && hit.key == mention.key)
+                let root = knowledge.root(&mention.kind, &mention.key);
+                matches.iter().any(|hit| {
+                    hit.kind == mention.kind && knowledge.root(&hit.kind, &hit.key) == root
+                })
             };
             let (meant, unsure): (Vec<_>, Vec<_>) =
                 resolved.into_iter().partition(|resolved| resolved.is_meant);
@@ -154,44 +155,6 @@ pub fn recognise(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -> Text
         marked,
         more,
         searched_bytes: is_cut.then_some(searched.len()),
-    }
-}
-
-/// Gives the objects of a text the keys under which they are known: by their name, else by their slug. What was
-/// mentioned by its slug before its data came stays one entity.
-fn unify(matches: &mut [Match], knowledge: &Knowledge<'_>) {
-    let layers = || knowledge.gazetteers.iter();
-    let mut known_as: Vec<(Arc<str>, String, String)> = Vec::new();
-    for hit in matches.iter() {
-        // A key within a parent is no name alone.
-        if hit.how != RecognitionMethod::Json || hit.key != canonical_key(&hit.kind, &hit.name) {
-            continue;
-        }
-        let names = std::iter::once(&hit.name).chain(&hit.slug);
-        let known = names
-            .into_iter()
-            .find_map(|name| layers().find_map(|layer| layer.lookup(&hit.kind, name)));
-        if let Some(known) = known.filter(|known| *known.key != *hit.key) {
-            known_as.push((hit.kind.clone(), hit.key.clone(), known.key.to_string()));
-        }
-    }
-    if known_as.is_empty() {
-        return;
-    }
-    let known = |kind: &str, key: &str| {
-        let mut all = known_as.iter();
-        let found = all.find(|(of, own, _)| **of == *kind && own == key);
-        found.map(|(_, _, known)| known.clone())
-    };
-    for hit in matches {
-        if let Some(key) = known(&hit.kind, &hit.key) {
-            hit.key = key;
-        }
-        for parent in &mut hit.parents {
-            if let Some(key) = known(&parent.kind, &parent.key) {
-                parent.key = key;
-            }
-        }
     }
 }
 

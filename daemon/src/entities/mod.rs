@@ -3,6 +3,7 @@
 mod command;
 mod feature;
 pub mod follow;
+mod merging;
 pub mod operations;
 mod recognition;
 pub mod relevance;
@@ -14,8 +15,9 @@ mod view;
 use crate::sessions::WantedContent;
 
 pub use crate::events::entities::{
-    EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityRef, EntityResolved,
-    Mention, MentionSource, PossibleMention, Source, TextEntities,
+    EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityMerge, EntityMerges,
+    EntityRef, EntityResolved, Mention, MentionSource, MergeBasis, PossibleMention, Source,
+    TextEntities,
 };
 pub use feature::Entities;
 pub use recognition::{MENTIONS_MAX, MergedMatches, Recognition, SessionContext, recognised};
@@ -23,7 +25,7 @@ pub use top_entities::{ScoredEntity, most_relevant, sort, surpasses};
 pub use view::{
     DataRow, EntityEntry, EntityRow, FoldedText, MentionRow, NameOwner, RELATED_AMONG_MAX, Related,
     SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of, names,
-    ranked, recent, related, walk,
+    ranked, recent, related, roots, walk,
 };
 
 /// Asks for a session with entities.

@@ -1,11 +1,11 @@
 //! Recognition of entities in a text: applies [`lored_recognise`] with the names that the session and its
 //! project know.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::feature::Entities;
-use super::view::{NameOwner, recent};
+use super::view::{Merges, NameOwner, confirmed, recent};
 use crate::error::Refusal;
 use crate::events::entities::{EntityRef, Mention, MentionSource, PossibleMention};
 use crate::log::Position;
@@ -13,7 +13,7 @@ use crate::operation::Context;
 use crate::sessions::Line;
 use crate::state::State;
 use lored_recognise::{
-    Gazetteer, Knowledge, Match, PackSet, PastText, TYPE_KEYS, TextMentions, TextSource,
+    Gazetteer, Knowledge, Match, PackSet, PastText, SameEntity, TYPE_KEYS, TextMentions, TextSource,
 };
 
 /// Maximum number of entities of one event.
@@ -48,6 +48,8 @@ pub struct SessionContext {
     gazetteers: Vec<Arc<Gazetteer>>,
     project: Option<Arc<Gazetteer>>,
     past: Vec<PastText>,
+    same: Vec<SameEntity>,
+    confirmed: HashSet<(String, String)>,
 }
 
 impl SessionContext {
@@ -73,6 +75,8 @@ impl SessionContext {
             gazetteers,
             project: of_project.transpose()?,
             past: recent(state, lines)?,
+            same: same(state, lines)?,
+            confirmed: confirmed(state, lines)?,
         })
     }
 
@@ -122,9 +126,22 @@ impl SessionContext {
             past: &self.past,
             objects,
             source,
+            same: &self.same,
+            confirmed: Some(&self.confirmed),
         };
         lored_recognise::recognise(&self.packs, text, &knowledge)
     }
+}
+
+/// Returns the entities of a session that turned out to be others.
+fn same(state: &State, lines: &[Line]) -> Result<Vec<SameEntity>, Refusal> {
+    let merges = Merges::of(state, lines)?;
+    let pairs = merges.pairs().map(|(entity, root)| SameEntity {
+        kind: entity.kind.as_str().into(),
+        key: entity.key.clone(),
+        root: root.key,
+    });
+    Ok(pairs.collect())
 }
 
 /// Recognises entities in a message and in the results that belong to it.

@@ -61,12 +61,13 @@ pub fn known_as(
         Some(kind) => vec![kind.to_owned()],
         None => view::kinds(rows, lines)?.into_keys().collect(),
     };
+    let merges = view::Merges::of(rows, lines)?;
     let mut found = Vec::new();
     for kind in kinds {
-        let entity = EntityRef {
+        let entity = merges.root(&EntityRef {
             key: canonical_key(&kind, name),
             kind,
-        };
+        });
         if let Some(row) = view::get(rows, lines, &entity)? {
             found.push((entity, row));
         }

@@ -1,7 +1,7 @@
 //! Selection of the most relevant entities of a session by pack score.
 
 use super::relevance::{RankInputs, pack_score, rank};
-use super::view::{EntityRow, get, ranked};
+use super::view::{EntityRow, get, ranked, roots};
 use crate::clock::Micros;
 use crate::events::entities::EntityRef;
 use crate::sessions::Line;
@@ -28,6 +28,7 @@ pub fn most_relevant(
     most: usize,
     now: Micros,
 ) -> Result<Vec<ScoredEntity>, Error> {
+    let named = &*roots(rows, lines, named)?;
     let is_enough = |found: &[(EntityRef, EntityRow)], fewer_than: u64| {
         let surpass = found
             .iter()

@@ -195,3 +195,37 @@ pub struct EntityData {
     /// The other system's data: JSON, as text.
     pub data: String,
 }
+
+/// What shows that two entities are one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MergeBasis {
+    /// The slug of one is the name of the other.
+    Slug,
+    /// Both have the same name.
+    Name,
+    /// One system gives both the same id.
+    Id,
+}
+
+words!(MergeBasis { Slug Name Id });
+
+/// Two entities that are one, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EntityMerge {
+    /// The entity that became known later.
+    pub from: EntityRef,
+    /// The entity that it belongs to, known before.
+    pub into: EntityRef,
+    /// What shows that they are one.
+    pub by: MergeBasis,
+    /// The slug, the name or the id.
+    pub value: String,
+}
+
+/// Entities turned out to be one, or were separated again. All fields are metadata, because the writer decides them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityMerges {
+    /// The merges, or those that are undone.
+    pub merges: Vec<EntityMerge>,
+}

@@ -176,6 +176,10 @@ events! {
         Related(entities::EntitiesRelated) = EntitiesRelated,
         /// An entity was looked up.
         Resolved(entities::EntityResolved) = EntityResolved,
+        /// Entities turned out to be one.
+        Merged(entities::EntityMerges) = EntitiesMerged,
+        /// Merged entities were separated.
+        Unmerged(entities::EntityMerges) = EntitiesUnmerged,
     }
 
     /// A pack was built, or a session was pruned.

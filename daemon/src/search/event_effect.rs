@@ -71,7 +71,11 @@ impl<'e> EventEffect<'e> {
             )
             | Event::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
             | Event::Entity(
-                EntityEvent::Extracted(_) | EntityEvent::Related(_) | EntityEvent::Resolved(_),
+                EntityEvent::Extracted(_)
+                | EntityEvent::Related(_)
+                | EntityEvent::Resolved(_)
+                | EntityEvent::Merged(_)
+                | EntityEvent::Unmerged(_),
             )
             | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_))
             | Event::Checkpoint(CheckpointEvent::KeyMarked(_))

@@ -1,10 +1,9 @@
 //! Session commands.
 
+use super::checks::{LEASES_MAX, check_free, find, open};
 use super::host::HostSession;
 use super::lineage::{FORKS_DEEP_MAX, lineage};
-use super::select::{
-    LEASES_MAX, PreparedSession, SessionSelector, check_free, find, host_of_new, open,
-};
+use super::select::{PreparedSession, SessionSelector, host_of_new};
 use super::view::{self, Details};
 use crate::clock::{Clock, Micros};
 use crate::engine::{Command, DecisionContext};

@@ -1,6 +1,7 @@
 //! Sessions: each holds one piece of work, across agents and restarts.
 
 mod access;
+mod checks;
 mod command;
 mod host;
 mod lineage;
@@ -16,13 +17,11 @@ pub use crate::events::sessions::{
     SessionLeased, SessionOrigin, SessionUpdated, merged,
 };
 pub use access::AccessTimes;
+pub use checks::{fenced, find, open, was_forgotten};
 pub use command::{BeginSession, CreateSession};
 pub use host::HostSession;
 pub use lineage::{Line, SharedSteps, lineage};
-pub use select::{
-    PreparedSession, ResolvedSession, SessionSelector, fenced, find, fresh_id, open, session_of,
-    was_forgotten,
-};
+pub use select::{PreparedSession, ResolvedSession, SessionSelector, fresh_id, session_of};
 pub use settings::SessionSettings;
 pub use tombstone::{
     Tombstone, all_forgotten, forgotten, is_forgotten, is_tombstone, is_unerased, unerased,

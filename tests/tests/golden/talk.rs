@@ -2,8 +2,8 @@
 
 use super::{Events, NoFields};
 use lored::entities::{
-    EntitiesExtracted, EntitiesRelated, EntityData, EntityRef, EntityResolved, Mention,
-    MentionSource, Source, TextEntities,
+    EntitiesExtracted, EntitiesRelated, EntityData, EntityMerge, EntityMerges, EntityRef,
+    EntityResolved, Mention, MentionSource, MergeBasis, Source, TextEntities,
 };
 use lored::log::{EncodedEvent, EventKind};
 use lored::messages::{
@@ -112,6 +112,16 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         &NoFields {},
         &closed,
     );
+    let merges = EntityMerges {
+        merges: vec![EntityMerge {
+            from: entity("device", "switch nyc 01"),
+            into: entity("device", "sw-nyc-01"),
+            by: MergeBasis::Slug,
+            value: "sw-nyc-01".to_owned(),
+        }],
+    };
+    events.add_meta("entities_merged", EventKind::EntitiesMerged, &merges);
+    events.add_meta("entities_unmerged", EventKind::EntitiesUnmerged, &merges);
     events.found
 }
 

@@ -46,7 +46,8 @@ fn two_devices_in_their_order() {
     }
 }
 
-/// "Its" refers to the last mention, "the second one" to the last listing, "both" to both: also after a restart.
+/// "Its" refers to the only thing of the last text, "the second one" to the last listing, "both" to both: also after a
+/// restart. Of two things "its" means neither for sure.
 #[test]
 fn words_refer_to_what_was_mentioned() {
     let (home, daemon) = serve!();
@@ -59,7 +60,11 @@ fn words_refer_to_what_was_mentioned() {
         each(&reply["entities"], "name").join(" ")
     };
     say(&daemon, "s-1", "Compare switch-nyc-01 and router-la-02.");
-    assert_eq!(targets(&daemon, "What is its status?"), "router-la-02");
+    let reply = say(&daemon, "s-1", "What is its status?");
+    assert_eq!(reply["entities"], Value::Null, "{reply}");
+    let mut possible = each(&reply["possible"], "name");
+    possible.sort_unstable();
+    assert_eq!(possible, ["router-la-02", "switch-nyc-01"]);
     assert_eq!(targets(&daemon, "Is the first one up?"), "switch-nyc-01");
     assert_eq!(targets(&daemon, "What is its status?"), "switch-nyc-01");
     assert_eq!(targets(&daemon, "And the second one?"), "router-la-02");
@@ -72,7 +77,10 @@ fn words_refer_to_what_was_mentioned() {
     both.sort_unstable();
     assert_eq!(both, ["router-la-02", "switch-nyc-01"]);
     let known = entity(&daemon, "router-la-02");
-    assert_eq!(known["entity"]["mentions"], 4);
+    assert_eq!(
+        known["entity"]["mentions"], 3,
+        "what is possible is no mention"
+    );
     assert_eq!(
         known["entity"]["name"], "router-la-02",
         "a word that refers is not a name"
@@ -292,4 +300,113 @@ fn lists_of_entities() {
     }
     let refused = daemon.refusal("list_entities", json!({"session": "s-1", "all": true}));
     is_refusal(&refused, Code::InvalidInput, &["exclude each other"]);
+}
+
+/// Data that comes later shows that two entities are one: its name is another, its slug the known name. The merge is an
+/// event, `unmerge_entity` undoes it, and the same data does not merge them again.
+#[test]
+fn what_turns_out_to_be_one_is_one_until_it_is_separated() {
+    let (home, daemon) = serve!();
+    create(&daemon, "s-1");
+    say(&daemon, "s-1", "switch-nyc-01 is down");
+    let object = json!({"device": {
+        "id": 42, "url": "https://n/api/dcim/devices/42/", "name": "Switch NYC 01", "slug": "switch-nyc-01",
+        "site": {"id": 1, "url": "https://n/api/dcim/sites/1/", "name": "New York", "slug": "nyc1"},
+    }});
+    let devices = |daemon: &Daemon, at: &Value| {
+        let args = json!({"session": "s-1", "kind": "device", "at_least": at["position"]});
+        let list = daemon.call("list_entities", args);
+        list["entities"].as_array().cloned().unwrap_or_default()
+    };
+    let at = step(&daemon, "s-1", &object);
+    let known = devices(&daemon, &at);
+    assert_eq!(known.len(), 1, "{known:#?}");
+    has(
+        &known[0],
+        json!({"key": "switch-nyc-01", "name": "Switch NYC 01", "id": "42", "mentions": 2}),
+    );
+    for name in ["switch-nyc-01", "Switch NYC 01"] {
+        let one = entity(&daemon, name);
+        assert_eq!(one["entity"]["key"], "switch-nyc-01", "{name}");
+        assert_eq!(one["mentions"].as_array().unwrap().len(), 2, "{name}");
+        assert_eq!(one["merged"][0]["by"], "slug", "{name}");
+        assert_eq!(one["entity"]["parent"]["name"], "New York", "{name}");
+    }
+    // A pack has it once, whichever name the question has.
+    for question in ["is switch-nyc-01 up?", "is Switch NYC 01 up?"] {
+        let pack = daemon.call(
+            "enrich_message",
+            json!({"session": "s-1", "message": question}),
+        );
+        let prompt = pack["prompt"].as_str().unwrap();
+        assert_eq!(prompt.matches("- device: ").count(), 1, "{prompt}");
+        assert!(prompt.contains("Mentioned 2 times"), "{prompt}");
+    }
+    daemon.stop();
+    let daemon = home.start();
+    let unmerge =
+        |name: &str| daemon.call("unmerge_entity", json!({"session": "s-1", "name": name}));
+    let undone = unmerge("Switch NYC 01");
+    let mut names = each(&undone["entities"], "name");
+    names.sort_unstable();
+    assert_eq!(names, ["Switch NYC 01", "switch-nyc-01"]);
+    assert_eq!(devices(&daemon, &undone).len(), 2);
+    let text = entity(&daemon, "switch-nyc-01");
+    assert_eq!(text["entity"]["id"], Value::Null);
+    // The same evidence again.
+    let at = step(&daemon, "s-1", &object);
+    assert_eq!(devices(&daemon, &at).len(), 2);
+    let events = daemon.call("read_events", json!({"session": "s-1"}));
+    let kinds = each(&events["events"], "kind");
+    let of = |kind: &str| kinds.iter().filter(|one| **one == kind).count();
+    assert_eq!([of("EntitiesMerged"), of("EntitiesUnmerged")], [1, 1]);
+    for (args, code, words) in [
+        (
+            json!({"name": "switch-nyc-01"}),
+            Code::NotFound,
+            "nothing is merged",
+        ),
+        (
+            json!({"name": "no-such-07"}),
+            Code::NotFound,
+            "knows no entity",
+        ),
+        (json!({"name": ""}), Code::InvalidInput, "`name`"),
+        (
+            json!({"name": "switch-nyc-01", "kind": "No Kind"}),
+            Code::InvalidInput,
+            "`kind`",
+        ),
+    ] {
+        let mut args = args;
+        args["session"] = "s-1".into();
+        let refused = daemon.refusal("unmerge_entity", args);
+        is_refusal(&refused, code, &[words]);
+    }
+    daemon.verify();
+}
+
+/// Two things with different ids are two, whatever their names are; a fork separates only its own.
+#[test]
+fn only_what_is_one_is_merged() {
+    let (_home, daemon) = serve!();
+    create(&daemon, "s-1");
+    let site = |id: u64, name: &str, slug: &str| json!({"site": {"id": id, "url": format!("https://n/api/dcim/sites/{id}/"), "name": name, "slug": slug}});
+    step(&daemon, "s-1", &site(1, "nyc1", "nyc-one"));
+    let at = step(&daemon, "s-1", &site(2, "New York", "nyc1"));
+    let count = |session: &str, at: &Value| {
+        let args = json!({"session": session, "at_least": at["position"]});
+        daemon.call("list_entities", args)["kinds"]["site"].clone()
+    };
+    assert_eq!(count("s-1", &at), 2);
+    step(&daemon, "s-1", &json!({"site": "gru1"}));
+    let at = step(&daemon, "s-1", &site(3, "São Paulo", "gru1"));
+    assert_eq!(count("s-1", &at), 3);
+    daemon.call(
+        "fork_session",
+        json!({"session": "s-1", "new_session": "f-1"}),
+    );
+    let undone = daemon.call("unmerge_entity", json!({"session": "f-1", "name": "gru1"}));
+    assert_eq!(count("f-1", &undone), 4);
+    assert_eq!(count("s-1", &undone), 3);
 }

@@ -73,6 +73,7 @@ fn a_closed_session_is_only_read() {
             json!({"from": {"kind": "device", "name": "a"}, "relation": "beside",
                 "to": {"kind": "device", "name": "b"}}),
         ),
+        ("unmerge_entity", json!({"name": "switch-nyc-01"})),
     ] {
         args["session"] = "s-1".into();
         let refused = daemon.refusal(operation, args);

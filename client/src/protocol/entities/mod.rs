@@ -5,8 +5,9 @@ mod one;
 
 pub use list::{Entity, ListEntitiesArgs, ListEntitiesReply};
 pub use one::{
-    EntityMention, EntityRelation, GetEntityArgs, GetEntityReply, RelateEntitiesArgs,
-    RelateEntitiesReply, ResolveEntityArgs, ResolveEntityReply,
+    EntityMention, EntityRelation, GetEntityArgs, GetEntityReply, MergedEntity, RelateEntitiesArgs,
+    RelateEntitiesReply, ResolveEntityArgs, ResolveEntityReply, UnmergeEntityArgs,
+    UnmergeEntityReply,
 };
 
 use lore_wire::wire;

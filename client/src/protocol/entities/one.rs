@@ -66,12 +66,44 @@ pub struct GetEntityReply {
     /// Its mentions, the newest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<EntityMention>,
+    /// The entities that were merged into it, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<MergedEntity>,
     /// Data of another system, while it is fresh.
     pub data: Option<Value>,
     /// The source of the data.
     pub data_from: Option<String>,
     /// Time until which the data is fresh, RFC 3339.
     pub data_expires: Option<String>,
+}
+
+/// An entity that was merged into another.
+#[wire]
+pub struct MergedEntity {
+    /// Its canonical name.
+    pub key: String,
+    /// What shows that they are one: `slug`, `name` or `id`.
+    pub by: String,
+    /// The slug, the name or the id.
+    pub value: String,
+}
+
+/// Arguments of `unmerge_entity`.
+#[wire(args(session, .., fence, key, agent))]
+pub struct UnmergeEntityArgs {
+    /// One of its names.
+    pub name: String,
+    /// Its kind; default: any kind with that name.
+    pub kind: Option<String>,
+}
+
+/// Reply of `unmerge_entity`.
+#[wire(reply(position, durable, chosen_by, project, warnings))]
+pub struct UnmergeEntityReply {
+    /// The session.
+    pub session: SessionId,
+    /// The entities that are separate now.
+    pub entities: Vec<EntityName>,
 }
 
 /// Arguments of `relate_entities`.

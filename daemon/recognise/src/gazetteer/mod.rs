@@ -129,6 +129,21 @@ impl Gazetteer {
         known.all(|other| other.key == first.key).then_some(first)
     }
 
+    /// Returns all known names of a kind with the canonical key of a name.
+    pub fn lookup_all<'a>(
+        &'a self,
+        kind: &'a str,
+        name: &str,
+    ) -> impl Iterator<Item = &'a KnownName> {
+        let alias = canonical_key(kind, name);
+        let found: Vec<&KnownName> = self
+            .parts
+            .iter()
+            .flat_map(|part| part.lookup(kind, &alias))
+            .collect();
+        found.into_iter()
+    }
+
     /// Calls `found` with each name that may match the runs of a partial name: those that share a run of letters,
     /// in the same or a similar spelling, or else a number.
     pub(super) fn similar<'a>(&'a self, query: &[Run], found: &mut dyn FnMut(&'a KnownName)) {

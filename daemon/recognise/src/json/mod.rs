@@ -1,6 +1,8 @@
 //! Reads JSON in a text by field: objects become entities, nested ones their parents or children.
 
+mod described;
 mod flat;
+mod kinds;
 mod objects;
 mod reader;
 

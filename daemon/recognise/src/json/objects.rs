@@ -1,6 +1,8 @@
 //! Maps JSON to entities: which objects are entities, and their names and parents.
 
 use super::Flat;
+use super::described::{ID_BYTES_MAX, WORDS_MAX, aliases_of, number_of, text_of, words_of};
+use super::kinds::ADDRESS_KEYS;
 use super::reader::{Document, Node, Value};
 use crate::names::{canonical_key, shown_name};
 use crate::packs::PackSet;
@@ -12,88 +14,6 @@ use std::sync::Arc;
 const WRAPPERS: [&str; 5] = ["result", "data", "object", "structuredContent", "text"];
 /// Keys whose value is the type of the objects next to them.
 pub const TYPE_KEYS: [&str; 2] = ["object_type", "model"];
-/// Keys with the URL of an object.
-const ADDRESS_KEYS: [&str; 4] = ["url", "display_url", "html_url", "web_url"];
-/// Key with the type of the object itself.
-const OWN_TYPE_KEY: &str = "type";
-/// Types of values, messages and files: no kinds of entities.
-const NO_KINDS: [&str; 42] = [
-    "text",
-    "object",
-    "string",
-    "number",
-    "integer",
-    "boolean",
-    "array",
-    "null",
-    "float",
-    "image",
-    "audio",
-    "video",
-    "resource",
-    "resource_link",
-    "tool_use",
-    "tool_result",
-    "function",
-    "message",
-    "error",
-    "event",
-    "query",
-    "table",
-    "view",
-    "column",
-    "blob",
-    "tree",
-    "directory",
-    "file",
-    "folder",
-    "symlink",
-    "link",
-    "paragraph",
-    "heading",
-    "section",
-    "module",
-    "block",
-    "node",
-    "edge",
-    "element",
-    "document",
-    "result",
-    "unknown",
-];
-/// Keys that identify an object.
-const ID_KEYS: [&str; 6] = ["id", "sku", "uuid", "key", "number", "tracking"];
-/// Keys with other names of an object.
-const ALIAS_KEYS: [&str; 4] = ["title", "vid", "sku", "full_name"];
-/// Keys with the people of an object.
-const PEOPLE_KEYS: [&str; 6] = [
-    "author", "authors", "user", "assignee", "creator", "customer",
-];
-/// Keys with the labels of an object.
-const LABEL_KEYS: [&str; 2] = ["labels", "tags"];
-/// Keys whose values say what an object is or how it is.
-const STATE_KEYS: [&str; 8] = [
-    "status",
-    "state",
-    "role",
-    "device_role",
-    "conclusion",
-    "severity",
-    "priority",
-    "stage",
-];
-/// Keys of an object that is such a value.
-const VALUE_KEYS: [&str; 4] = ["value", "label", "name", "slug"];
-/// Limit on the words that are taken from an object.
-const WORDS_MAX: usize = 16;
-/// Limit on the labels and people of an object whose words are taken.
-const LISTED_MAX: usize = 6;
-/// Limit on a type that names a kind, in bytes.
-const TYPE_BYTES_MAX: usize = 24;
-/// Limit on the kinds that types name in one text.
-const TYPES_MAX: usize = 32;
-/// Limit on ids and slugs, in bytes.
-const ID_BYTES_MAX: usize = 128;
 /// Limit on the parents of an entity.
 const PARENTS_MAX: usize = 16;
 
@@ -123,7 +43,7 @@ pub(crate) struct Object {
 
 /// The result of reading a text's JSON.
 pub(crate) struct Read<'p> {
-    packs: &'p PackSet,
+    pub(super) packs: &'p PackSet,
     pub(crate) objects: Vec<Object>,
     /// Kinds that only types name; their indices follow those of the packs.
     pub(crate) kinds: Vec<Arc<str>>,
@@ -142,17 +62,17 @@ struct ObjectName {
 
 /// The location of a value in a document.
 #[derive(Clone, Copy)]
-struct ValueLocation<'d> {
+pub(super) struct ValueLocation<'d> {
     /// The kind that an enclosing type implies.
-    reported: Option<usize>,
+    pub(super) reported: Option<usize>,
     /// The enclosing entity and its field.
-    within: Option<(usize, &'d str)>,
+    pub(super) within: Option<(usize, &'d str)>,
     /// The field that contains the value, directly or through lists.
-    field: Option<&'d str>,
+    pub(super) field: Option<&'d str>,
     /// Whether a list is between the value and the field.
     is_listed: bool,
     /// Whether an object here is a top-level result.
-    stands: bool,
+    pub(super) stands: bool,
     /// Number of enclosing JSON strings.
     levels: u8,
 }
@@ -238,95 +158,6 @@ impl<'p> Read<'p> {
                 levels: place.levels,
             };
             self.value(document, at, place);
-        }
-    }
-
-    /// Returns the kind of an object: by its URL, else by its field, else by an enclosing type.
-    fn kind_of(
-        &mut self,
-        document: &Document,
-        at: usize,
-        place: ValueLocation<'_>,
-    ) -> Option<usize> {
-        for key in ADDRESS_KEYS {
-            let address = text_of(document, at, key).and_then(|text| endpoint(text.text()));
-            if let Some((endpoint, is_api)) = address {
-                let kind = self.packs.types.get(&endpoint).or_else(|| {
-                    // "orderdesk/pull": the last segment alone tells it.
-                    self.packs.types.get(endpoint.rsplit('/').next()?)
-                });
-                let kind = kind.copied();
-                if kind.is_some() || is_api {
-                    return kind;
-                }
-            }
-        }
-        let by_field = place.field.and_then(|field| {
-            let packs = self.packs;
-            packs
-                .fields
-                .get(field)
-                .or_else(|| packs.object_fields.get(field))
-        });
-        by_field
-            .copied()
-            .or(place.reported.filter(|_| place.stands))
-            .or_else(|| self.kind_by_type(document, at))
-    }
-
-    /// Returns the kind that the type of an object names, such as `"type": "paper"`. An object with an id is a
-    /// thing; without one its type may mean anything, unless it is a person.
-    fn kind_by_type(&mut self, document: &Document, at: usize) -> Option<usize> {
-        let word = text_of(document, at, OWN_TYPE_KEY)?.text();
-        if let Some(kind) = self.packs.types.get(word) {
-            return Some(*kind);
-        }
-        let is_word = word.len() > 2
-            && word.len() <= TYPE_BYTES_MAX
-            && word
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-        if !is_word || NO_KINDS.contains(&word) {
-            return None;
-        }
-        let has = |key: &&str| {
-            text_of(document, at, key).is_some() || number_of(document, at, key).is_some()
-        };
-        let has_id = ID_KEYS.iter().any(|key| has(key)) || has(&&*format!("{word}_id"));
-        let known = self.packs.kind_words.get(&word.replace('_', " "));
-        if let Some(known) = known.filter(|known| known.parts.is_empty() && !known.plural) {
-            let is_person = self
-                .packs
-                .kinds
-                .get(known.kind)
-                .is_some_and(|kind| &*kind.name == "person");
-            return (has_id || is_person).then_some(known.kind);
-        }
-        if !has_id {
-            return None;
-        }
-        let own = self.kinds.iter().position(|kind| &**kind == word);
-        let own = match own {
-            Some(own) => own,
-            None if self.kinds.len() == TYPES_MAX => return None,
-            None => {
-                self.kinds.push(word.into());
-                self.kinds.len() - 1
-            }
-        };
-        Some(self.packs.kinds.len() + own)
-    }
-
-    /// Returns the name of a kind.
-    fn kind_name(&self, kind: usize) -> Option<Arc<str>> {
-        let own = kind.checked_sub(self.packs.kinds.len());
-        match own {
-            None => self
-                .packs
-                .kinds
-                .get(kind)
-                .map(|kind| Arc::clone(&kind.name)),
-            Some(own) => self.kinds.get(own).cloned(),
         }
     }
 
@@ -576,108 +407,4 @@ fn is_digest(field: &str) -> bool {
     ]
     .iter()
     .any(|part| field.contains(part))
-}
-
-/// Returns the other names of an object.
-fn aliases_of(document: &Document, at: usize, name: &str) -> Vec<String> {
-    let alias = |key: &&str| match text_of(document, at, key) {
-        Some(text) => shown_name(text.text()),
-        None => number_of(document, at, key),
-    };
-    let all = ALIAS_KEYS.iter().filter_map(alias);
-    all.filter(|alias| alias != name).collect()
-}
-
-/// Returns the words for what an object is, how it is, and of its title.
-fn words_of(document: &Document, at: usize) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut take = |text: &str| {
-        for word in text.split(|c: char| !c.is_alphanumeric()) {
-            let word = word.to_lowercase();
-            let says = word.len() > 2 && word.len() <= TYPE_BYTES_MAX;
-            if says && words.len() < WORDS_MAX && !words.contains(&word) {
-                words.push(word);
-            }
-        }
-    };
-    for key in STATE_KEYS {
-        let Some((at, node)) = document.member(at, key) else {
-            continue;
-        };
-        match &node.value {
-            Value::Text(text) if text.text().len() <= ID_BYTES_MAX => take(text.text()),
-            Value::Object => {
-                for text in VALUE_KEYS
-                    .iter()
-                    .filter_map(|key| text_of(document, at, key))
-                {
-                    if text.text().len() <= ID_BYTES_MAX {
-                        take(text.text());
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-    for key in LABEL_KEYS.iter().chain(&PEOPLE_KEYS) {
-        let Some((at, node)) = document.member(at, key) else {
-            continue;
-        };
-        let values: Vec<(usize, &Node)> = match node.value {
-            Value::List => document.children(at).take(LISTED_MAX).collect(),
-            _ => vec![(at, node)],
-        };
-        for (at, node) in values {
-            match &node.value {
-                Value::Text(text) if text.text().len() <= TYPE_BYTES_MAX => take(text.text()),
-                Value::Object => {
-                    for text in ["name", "login", "username"]
-                        .iter()
-                        .filter_map(|key| text_of(document, at, key))
-                    {
-                        if text.text().len() <= ID_BYTES_MAX {
-                            take(text.text());
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    if let Some(title) = text_of(document, at, "title").or_else(|| text_of(document, at, "message"))
-    {
-        take(title.text());
-    }
-    words
-}
-
-fn text_of<'d>(document: &'d Document, at: usize, key: &str) -> Option<&'d Flat> {
-    match &document.member(at, key)?.1.value {
-        Value::Text(text) => Some(text).filter(|text| !text.text().is_empty()),
-        _ => None,
-    }
-}
-
-fn number_of(document: &Document, at: usize, key: &str) -> Option<String> {
-    match &document.member(at, key)?.1.value {
-        Value::Number(number) if number.len() <= ID_BYTES_MAX => Some(number.clone()),
-        _ => None,
-    }
-}
-
-/// Returns the last two path segments of a URL before an object's number, such as `dcim/devices`. The flag
-/// marks API URLs, which allow no other kind.
-fn endpoint(address: &str) -> Option<(String, bool)> {
-    // The address of a part, such as a comment of an issue, is none of the whole.
-    if address.contains('#') {
-        return None;
-    }
-    let path = address.split(['?', '#']).next()?;
-    let mut parts = path.split('/').rev().filter(|part| !part.is_empty());
-    let id = parts.next()?;
-    if !id.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let (endpoint, app) = (parts.next()?, parts.next()?);
-    Some((format!("{app}/{endpoint}"), parts.next() == Some("api")))
 }

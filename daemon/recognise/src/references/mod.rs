@@ -5,7 +5,9 @@
 //! ordinal without clear evidence. The subject of the last statement is preferred over its objects.
 
 mod idle;
+mod modifiers;
 mod nouns;
+mod ordinals;
 mod pronouns;
 mod sets;
 #[cfg(test)]
@@ -135,7 +137,11 @@ impl Resolver<'_> {
 
     /// Returns the phrase that begins at a word.
     fn phrase(&self, at: usize) -> Phrase {
+        // "that case" is idle, unless cases are a kind of things here.
+        let is_kind = matches!(self.word(at), "that" | "this" | "the")
+            && self.discourse.is_kind_noun(self.word(at + 1));
         idle::skipped(&self.words, at)
+            .filter(|count| !(is_kind && *count == 2))
             .map(|count| (count, Outcome::Open))
             .or_else(|| self.set(at))
             .or_else(|| self.ordinal(at))

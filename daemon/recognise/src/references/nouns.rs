@@ -1,6 +1,6 @@
 //! Nouns with an article: "that switch", "the failing test", "the encoder".
 
-use super::sets::{is_function, is_plural};
+use super::modifiers::{is_function, is_plural};
 use super::{Outcome, Phrase, Resolver, THRESHOLD};
 use crate::discourse::Referent;
 use crate::everyday::is_everyday;

@@ -159,14 +159,14 @@ impl Resolver<'_> {
         // A relative clause: "the host that runs it".
         let is_relative = !before.is_empty()
             && self.words.joins(at.saturating_sub(1))
-            && !super::sets::is_function(before)
+            && !super::modifiers::is_function(before)
             && !is_verb_before(before);
         if is_relative && !self.words.ends(at) {
             return false;
         }
         self.words.ends(at)
             || !self.words.joins(at)
-            || super::sets::is_function(next)
+            || super::modifiers::is_function(next)
             || matches!(
                 next,
                 "peer"
@@ -220,11 +220,18 @@ impl Resolver<'_> {
         let before = at.checked_sub(1).map_or("", |at| self.word(at));
         let is_inside =
             matches!(before, "on" | "in" | "into" | "inside" | "within") && self.word(at) != "its";
-        let things = self.discourse.answer.iter().copied().filter(|at| {
-            self.referent(*at)
-                .is_some_and(|one| one.is_thing() && !one.is_nested)
-        });
-        let things: Vec<usize> = things.collect();
+        // Things of the last answer; without one, of the last message.
+        let is_unanswered = self.discourse.answer.is_empty();
+        let is_of_last = |one: &Referent| match is_unanswered {
+            true => one.is_focus,
+            false => one.in_answer.is_some(),
+        };
+        let things: Vec<usize> = (0..self.discourse.referents.len())
+            .filter(|at| {
+                self.referent(*at)
+                    .is_some_and(|one| is_of_last(one) && one.is_thing() && !one.is_nested)
+            })
+            .collect();
         let newcomers: Vec<usize> = things
             .iter()
             .copied()
@@ -235,8 +242,6 @@ impl Resolver<'_> {
         let mut ranked = self
             .discourse
             .ranked(&|one| one.is_thing() && !one.is_absent);
-        // Nothing else can be meant.
-        let is_sole = ranked.len() == 1;
         let is_known = |kinds: &[&str]| {
             let recent = ranked.iter().filter_map(|(at, _)| self.referent(*at));
             recent
@@ -282,6 +287,17 @@ impl Resolver<'_> {
             }
         }
         ranked.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        let is_here = |at: &usize| self.referent(*at).is_some_and(|one| one.is_here);
+        if let [only] = self.discourse.result.as_slice()
+            && self.discourse.answer.is_empty()
+            && !is_that
+            && !against.contains(only)
+            && ranked.iter().any(|(at, _)| at == only)
+            && !ranked.iter().any(|(at, _)| is_here(at))
+        {
+            // A result about one thing, and no answer that says more.
+            return Outcome::one(*only, 0.65);
+        }
         ranked.retain(|(_, score)| *score >= THRESHOLD);
         let Some((first, best)) = ranked.first().copied() else {
             return Outcome::Open;
@@ -289,32 +305,18 @@ impl Resolver<'_> {
         let next = ranked.get(1).map_or(0.0, |(_, next)| *next);
         let is_named = self
             .referent(first)
-            .is_some_and(|one| (one.in_answer.is_some() || one.is_here) && !one.is_nested);
+            .is_some_and(|one| (is_of_last(one) || one.is_here) && !one.is_nested);
         let is_against = against.contains(&first);
         let gap = best - next;
-        // Named alone: by the last answer, or by this message.
-        let here: Vec<usize> = ranked
-            .iter()
-            .map(|(at, _)| *at)
-            .filter(|at| self.referent(*at).is_some_and(|one| one.is_here))
-            .collect();
+        // Named alone: by the last text, or by this message.
+        let here: Vec<usize> = ranked.iter().map(|(at, _)| *at).filter(is_here).collect();
         let is_only = here == [first] || (here.is_empty() && things == [first]);
-        if let [only] = self.discourse.result.as_slice()
-            && self.discourse.answer.is_empty()
-            && here.is_empty()
-            && !is_that
-            && !against.contains(only)
-            && ranked.iter().any(|(at, _)| at == only)
-        {
-            // A result about one thing, and no answer that says more.
-            return Outcome::one(*only, 0.65);
-        }
         let has_evidence = evidence.contains(&first) && gap >= GAP / 2.0;
         let is_clear = if is_that {
             (has_evidence && verb.is_some() && is_named)
                 || (newcomers == [first] && things == [first])
         } else {
-            (has_evidence && is_named) || (is_named && is_only && gap >= GAP) || is_sole
+            (has_evidence && is_named) || (is_named && is_only && gap >= GAP)
         };
         if is_clear && !is_against {
             return Outcome::one(first, if has_evidence { 0.8 } else { 0.7 });

@@ -163,8 +163,8 @@ proptest! {
             gazetteers: &[&session],
             past: &past,
             objects: Some("site"),
-            project: None,
             source: TextSource::Person,
+            ..Knowledge::default()
         };
         let matches = recognise(&PACKS, &text, &knowledge).matches;
         let mut last: Option<&Match> = None;

@@ -298,17 +298,41 @@ fn tables_are_read_by_column() {
     assert_eq!(found(text), [""; 0]);
 }
 
+/// An object keeps the key of its own name. That it is what another name means is decided by who stores both; a
+/// reference then means the one that stands for them.
 #[test]
-fn slug_and_name_are_one_entity() {
-    let session = Gazetteer::new([KnownName::new("site", "gru1", "gru1")]);
+fn an_object_keeps_its_key_and_references_mean_what_stands_for_it() {
+    let session = Gazetteer::new([KnownName::new("device", "switch-nyc-01", "switch-nyc-01")]);
     let knowledge = Knowledge {
         gazetteers: &[&session],
         ..Knowledge::default()
     };
-    let text = r#"[{"id":3,"url":"http://x/api/dcim/sites/3/","name":"S\u00e3o Paulo GRU1","slug":"gru1"},
-        {"id":140,"url":"http://x/api/dcim/devices/140/","name":"gru1-fw-01","site":{"id":3,"url":"http://x/api/dcim/sites/3/","name":"S\u00e3o Paulo GRU1","slug":"gru1"}}]"#;
-    let matches = recognise(&PACKS, text, &knowledge).matches;
-    assert_eq!(matches[0].key, "gru1");
-    let device = find(&matches, "device");
-    assert_eq!(device.parents[0].key, "gru1");
+    let text = r#"[{"id":3,"url":"http://x/api/dcim/devices/3/","name":"Switch NYC 01","slug":"switch-nyc-01"}]"#;
+    let found = recognise(&PACKS, text, &knowledge);
+    assert_eq!(found.matches[0].key, "switch nyc 01");
+    assert_eq!(found.matches[0].slug.as_deref(), Some("switch-nyc-01"));
+    let said = recognise(&PACKS, "switch-nyc-01 is down", &knowledge);
+    let past = [
+        PastText::of(TextSource::Result, &found.matches, &[]),
+        PastText::of(TextSource::Person, &said.matches, &[]),
+    ];
+    let same = [SameEntity {
+        kind: "device".into(),
+        key: "switch nyc 01".to_owned(),
+        root: "switch-nyc-01".to_owned(),
+    }];
+    for (same, wanted) in [
+        (&same[..0], ["switch nyc 01"]),
+        (&same[..], ["switch-nyc-01"]),
+    ] {
+        let knowledge = Knowledge {
+            past: &past,
+            source: TextSource::Person,
+            same,
+            ..knowledge
+        };
+        let meant = recognise(&PACKS, "is it up?", &knowledge).matches;
+        let keys: Vec<&str> = meant.iter().map(|hit| hit.key.as_str()).collect();
+        assert_eq!(keys, wanted);
+    }
 }

@@ -8,7 +8,7 @@
 use super::*;
 use std::collections::HashMap;
 
-const CONVERSATIONS: [(&str, &str); 16] = [
+const CONVERSATIONS: [(&str, &str); 18] = [
     ("net1", include_str!("conversations/net1.txt")),
     ("net2", include_str!("conversations/net2.txt")),
     ("net3", include_str!("conversations/net3.txt")),
@@ -25,6 +25,8 @@ const CONVERSATIONS: [(&str, &str); 16] = [
     ("research2", include_str!("conversations/research2.txt")),
     ("support", include_str!("conversations/support.txt")),
     ("support2", include_str!("conversations/support2.txt")),
+    ("net6", include_str!("conversations/net6.txt")),
+    ("support3", include_str!("conversations/support3.txt")),
 ];
 const EVERYDAY: &str = include_str!("conversations/everyday.txt");
 /// Kinds of what a message names besides what it means, which the gold does not list.
@@ -77,7 +79,8 @@ impl Conversation {
             source,
             ..Knowledge::default()
         };
-        let found = recognise(&PACKS, &text, &knowledge);
+        let mut found = recognise(&PACKS, &text, &knowledge);
+        unify(&mut found.matches, &knowledge);
         self.past
             .insert(0, PastText::of(source, &found.matches, &found.marked));
         self.past.truncate(64);
@@ -122,6 +125,44 @@ impl Conversation {
                 || (&*mention.kind == "commit"
                     && own.iter().any(|own| own.starts_with(gold.as_str())))
         })
+    }
+}
+
+/// Gives the objects of a text the keys under which they are known, by their name, else by their slug: sessions merge
+/// such entities.
+fn unify(matches: &mut [Match], knowledge: &Knowledge<'_>) {
+    let layers = || knowledge.gazetteers.iter();
+    let mut known_as: Vec<(Arc<str>, String, String)> = Vec::new();
+    for hit in matches.iter() {
+        // A key within a parent is no name alone.
+        if hit.how != RecognitionMethod::Json || hit.key != canonical_key(&hit.kind, &hit.name) {
+            continue;
+        }
+        let names = std::iter::once(&hit.name).chain(&hit.slug);
+        let known = names
+            .into_iter()
+            .find_map(|name| layers().find_map(|layer| layer.lookup(&hit.kind, name)));
+        if let Some(known) = known.filter(|known| *known.key != *hit.key) {
+            known_as.push((hit.kind.clone(), hit.key.clone(), known.key.to_string()));
+        }
+    }
+    if known_as.is_empty() {
+        return;
+    }
+    let known = |kind: &str, key: &str| {
+        let mut all = known_as.iter();
+        let found = all.find(|(of, own, _)| **of == *kind && own == key);
+        found.map(|(_, _, known)| known.clone())
+    };
+    for hit in matches {
+        if let Some(key) = known(&hit.kind, &hit.key) {
+            hit.key = key;
+        }
+        for parent in &mut hit.parents {
+            if let Some(key) = known(&parent.kind, &parent.key) {
+                parent.key = key;
+            }
+        }
     }
 }
 

@@ -223,3 +223,22 @@ fn everyday_words_need_evidence() {
         ["symbol total"]
     );
 }
+
+#[test]
+fn an_everyday_word_counts_once_another_system_confirms_it() {
+    let session = Gazetteer::new([KnownName::new("site", "home", "home")]);
+    let confirmed = std::collections::HashSet::from([("site".to_owned(), "home".to_owned())]);
+    let finds = |text: &str, confirmed| {
+        let knowledge = Knowledge {
+            gazetteers: &[&session],
+            confirmed,
+            source: TextSource::Person,
+            ..Knowledge::default()
+        };
+        words(&recognise(&PACKS, text, &knowledge).matches)
+    };
+    let text = "which racks does home have?";
+    assert_eq!(finds(text, None), [""; 0]);
+    assert_eq!(finds(text, Some(&confirmed)), ["site home"]);
+    assert_eq!(finds("Home again, at last", Some(&confirmed)), [""; 0]);
+}

@@ -153,6 +153,7 @@ async fn a_lost_lease_fences_writes() {
             json!({"from": {"kind": "device", "name": "a"}, "relation": "beside",
                 "to": {"kind": "device", "name": "b"}}),
         ),
+        ("unmerge_entity", json!({"name": "a"})),
     ] {
         args["fence"] = first.clone();
         memory

@@ -17,6 +17,7 @@ use tokio::sync::{Notify, watch};
 
 use super::command::RecordExtraction;
 use super::feature::Entities;
+use super::merging::{self, DescribedEntity};
 use super::recognition::{MergedMatches, SessionContext};
 use super::view;
 use crate::error::{Code, Refusal};
@@ -200,8 +201,10 @@ struct PendingText {
 /// Searches the next events and returns the position up to which all are done.
 async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal> {
     let state = State::live(cx, None).await?;
-    let (pending_texts, to) = blocking(move || pending(&state, done)).await?;
+    let next = blocking(move || pending(&state, done)).await?;
+    let (pending_texts, mut described, to) = (next.texts, next.described, next.to);
     if pending_texts.is_empty() {
+        merge(cx, described).await?;
         return Ok(to);
     }
     // The long parts hold no state, so that the store can be closed meanwhile: neither preparing packs
@@ -218,6 +221,10 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
     })
     .await?;
     for note in notes {
+        let of_note = described.entry(note.session.clone()).or_default();
+        for text in &note.found {
+            of_note.extend(merging::of_mentions(&text.mentions));
+        }
         let write = crate::engine::QueuedWrite {
             bytes: note.found.len() * 256,
             command: Box::new(note),
@@ -231,18 +238,49 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
             Err(refusal) => return Err(refusal),
         }
     }
+    merge(cx, described).await?;
     Ok(to)
 }
 
-/// Returns the texts among the next events, and the position of the last event read.
-fn pending(state: &State, done: Position) -> Result<(Vec<PendingText>, Position), Refusal> {
+/// Merges the entities that the next events describe with those that they turn out to be.
+async fn merge(
+    cx: &Arc<Context>,
+    described: BTreeMap<String, Vec<DescribedEntity>>,
+) -> Result<(), Refusal> {
+    for (session, described) in described {
+        if !described.is_empty() {
+            merging::merge(cx, session, described).await?;
+        }
+    }
+    Ok(())
+}
+
+/// What the next events give to do.
+struct PendingWork {
+    texts: Vec<PendingText>,
+    /// Entities that they describe, by session.
+    described: BTreeMap<String, Vec<DescribedEntity>>,
+    /// Position of the last event read.
+    to: Position,
+}
+
+/// Returns what the next events give to do.
+fn pending(state: &State, done: Position) -> Result<PendingWork, Refusal> {
     let (mut found, mut to, mut looked_at, mut bytes) = (Vec::new(), done, 0, 0);
+    let mut described: BTreeMap<String, Vec<DescribedEntity>> = BTreeMap::new();
     let log: Log<'_> = state.log();
     log.walk(Position(done.0 + 1), &mut |event, _| {
         looked_at += 1;
         to = event.position();
         if event.header.kind == EventKind::EventsForgotten {
             found.extend(left_of(state, &event)?);
+        }
+        if let Some(session) = &event.header.session
+            && describes(&event)
+            && let Some(meta) = events::Event::of(&event)?
+        {
+            let of_session = described.entry(session.clone()).or_default();
+            of_session.extend(merging::described(meta));
         }
         if let Some(pending_text) = text_of(event)? {
             bytes += pending_text.text.bytes();
@@ -256,7 +294,24 @@ fn pending(state: &State, done: Position) -> Result<(Vec<PendingText>, Position)
     })?;
     found.sort_by_key(|one| one.position);
     found.dedup_by_key(|one| one.position);
-    Ok((found, to))
+    Ok(PendingWork {
+        texts: found,
+        described,
+        to,
+    })
+}
+
+/// Returns whether an event may describe entities.
+fn describes(event: &LoggedEvent) -> bool {
+    matches!(
+        event.header.kind.known(),
+        Some(
+            EventKind::MessageRecorded
+                | EventKind::ToolRecorded
+                | EventKind::EntitiesFound
+                | EventKind::EntityResolved
+        )
+    )
 }
 
 /// Returns the remaining texts of a session after some were forgotten. The entities found in any text since

@@ -36,7 +36,12 @@ fn mentions_of(meta: Event) -> Vec<Mention> {
             let found = extracted.found.into_iter();
             found.flat_map(|found| found.mentions).collect()
         }
-        Event::Entity(EntityEvent::Related(_) | EntityEvent::Resolved(_))
+        Event::Entity(
+            EntityEvent::Related(_)
+            | EntityEvent::Resolved(_)
+            | EntityEvent::Merged(_)
+            | EntityEvent::Unmerged(_),
+        )
         | Event::Session(_)
         | Event::Step(_)
         | Event::Pack(_)

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use lore::protocol::entities::{
-    EntityMention, EntityName, EntityRelation, GetEntityArgs, GetEntityReply,
+    EntityMention, EntityName, EntityRelation, GetEntityArgs, GetEntityReply, MergedEntity,
 };
 
 use super::{check_word, entity, named};
@@ -13,10 +13,10 @@ use crate::entities::relevance::pack_score;
 use crate::entities::resolution::known_as;
 use crate::entities::snippet;
 use crate::entities::top_entities::ScoredEntity;
-use crate::entities::view::{self, DataRow};
+use crate::entities::view::{self, DataRow, Merges};
 use crate::error::{Code, Refusal};
 use crate::events;
-use crate::events::entities::{EntityData, EntityRef, Source};
+use crate::events::entities::{EntityData, EntityRef, MergeBasis, Source};
 use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Op, blocking};
@@ -100,6 +100,7 @@ fn show(read: &Read, args: &GetEntityArgs) -> Result<GetEntityReply, Refusal> {
         children,
         relations,
         mentions: mentions(read, &lines, &found, &scored.row.name)?,
+        merged: merged(read, &lines, &found)?,
         data: data.as_ref().map(|data| value_of(read, data)).transpose()?,
         data_from: data.as_ref().map(|data| data.resolver.clone()),
         data_expires: data.as_ref().map(|data| format_time(data.expires)),
@@ -109,6 +110,21 @@ fn show(read: &Read, args: &GetEntityArgs) -> Result<GetEntityReply, Refusal> {
         chosen_by: None,
         warnings: warnings.into_iter().collect(),
     })
+}
+
+fn merged(read: &Read, lines: &[Line], found: &EntityRef) -> Result<Vec<MergedEntity>, Refusal> {
+    let merges = Merges::of(&read.state, lines)?.that_join(found);
+    let merged = merges.into_iter().map(|merge| MergedEntity {
+        key: merge.from.key,
+        by: match merge.by {
+            MergeBasis::Slug => "slug",
+            MergeBasis::Name => "name",
+            MergeBasis::Id => "id",
+        }
+        .to_owned(),
+        value: merge.value,
+    });
+    Ok(merged.collect())
 }
 
 fn value_of(read: &Read, data: &DataRow) -> Result<serde_json::Value, Refusal> {

@@ -4,6 +4,7 @@ mod get;
 mod list;
 mod relate;
 mod resolve;
+mod unmerge;
 
 use std::time::Duration;
 
@@ -29,6 +30,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<get::GetEntity>(),
     Operation::of::<relate::RelateEntities>(),
     Operation::of::<resolve::ResolveEntity>(),
+    Operation::of::<unmerge::UnmergeEntity>(),
 ];
 
 /// Maximum time that `at_least` waits for the follower.

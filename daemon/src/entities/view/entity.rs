@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use lored_recognise::canonical_key;
 use serde::{Deserialize, Serialize};
 
-use super::{EntityFold, SPACE, keys, lists, names, relations, versions};
+use super::{EntityFold, Merges, SPACE, confirmed, keys, lists, names, relations, versions};
 use crate::clock::Micros;
 use crate::events::entities::{EntityRef, EntityResolved, Mention, Source};
 use crate::log::{Position, RecordKey, codec};
@@ -78,6 +78,47 @@ impl EntityRow {
         self.shared.as_ref().map_or(0, |shared| shared.mentions)
     }
 
+    /// Returns the row of two entities that are one. What was said last of a field applies.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        let (old, new) = if self.last <= other.last {
+            (self, other)
+        } else {
+            (other, self)
+        };
+        let mut aliases = new.aliases;
+        // The names of both remain names of the one.
+        for name in old.aliases.into_iter().chain([old.name]) {
+            if name != new.name && !aliases.contains(&name) {
+                aliases.push(name);
+            }
+        }
+        let shared = match (old.shared, new.shared) {
+            (Some(a), Some(b)) => Some(Shared {
+                at: a.at.min(b.at),
+                mentions: a.mentions + b.mentions,
+                last: a.last.max(b.last),
+                last_at: a.last_at.max(b.last_at),
+            }),
+            (one, other) => one.or(other),
+        };
+        Self {
+            name: new.name,
+            aliases,
+            shared,
+            mentions: old.mentions + new.mentions,
+            relations: old.relations + new.relations,
+            first: old.first.min(new.first),
+            first_at: old.first_at.min(new.first_at),
+            last: new.last,
+            last_at: new.last_at,
+            id: new.id.or(old.id),
+            slug: new.slug.or(old.slug),
+            parent: new.parent.or(old.parent),
+            data: new.data.or(old.data),
+        }
+    }
+
     /// Returns the position of the first event of the session that touches the entity.
     fn began(&self) -> Position {
         Position(self.shared.as_ref().map_or(self.first, |shared| shared.at))
@@ -117,8 +158,28 @@ fn own(rows: &dyn Rows, session: &str, entity: &EntityRef) -> Result<Option<Enti
         .transpose()
 }
 
-/// Returns an entity as a session knows it, including the state shared with its parent.
+/// Returns an entity as a session knows it, including the state shared with its parent and the entities merged with
+/// it.
 pub fn get(
+    rows: &dyn Rows,
+    lines: &[Line],
+    entity: &EntityRef,
+) -> Result<Option<EntityRow>, Error> {
+    let merges = Merges::of(rows, lines)?;
+    let mut found: Option<EntityRow> = None;
+    for member in merges.all_of(entity) {
+        if let Some(row) = get_alone(rows, lines, &member)? {
+            found = Some(match found {
+                None => row,
+                Some(known) => known.joined(row),
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// Returns an entity without those merged with it.
+pub fn get_alone(
     rows: &dyn Rows,
     lines: &[Line],
     entity: &EntityRef,
@@ -174,21 +235,30 @@ pub fn mentions_of(
     entity: &EntityRef,
     limit: usize,
 ) -> Result<Vec<(Position, MentionRow)>, Error> {
+    let members = Merges::of(rows, lines)?.all_of(entity);
     let mut found = Vec::new();
-    for line in lines {
-        walk_mentions(
-            rows,
-            line,
-            entity,
-            Direction::Backward,
-            &mut |position, mention| {
-                if found.len() == limit {
-                    return Ok(ControlFlow::Break(()));
-                }
-                found.push((position, mention));
-                Ok(ControlFlow::Continue(()))
-            },
-        )?;
+    for member in &members {
+        let mut of_member = Vec::new();
+        for line in lines {
+            walk_mentions(
+                rows,
+                line,
+                member,
+                Direction::Backward,
+                &mut |position, mention| {
+                    if of_member.len() == limit {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                    of_member.push((position, mention));
+                    Ok(ControlFlow::Continue(()))
+                },
+            )?;
+        }
+        found.extend(of_member);
+    }
+    if members.len() > 1 {
+        found.sort_by(|(a, _), (b, _)| b.cmp(a));
+        found.truncate(limit);
     }
     Ok(found)
 }
@@ -234,7 +304,7 @@ impl EntityFold<'_> {
             return Ok(AffectedEntity { own, row });
         }
         let shared = self.lines.get(1..).unwrap_or_default();
-        if let Some(row) = get(self.rows, shared, entity)? {
+        if let Some(row) = get_alone(self.rows, shared, entity)? {
             // First touch in a fork: the row continues the parent's row.
             let shared = Some(Shared {
                 at: self.event.position().0,
@@ -361,6 +431,7 @@ impl EntityFold<'_> {
             resolver: resolved.resolver.clone(),
         });
         self.put(entity, &touched)?;
+        confirmed::note(self, entity)?;
         for near in &resolved.around {
             let around = near.entity();
             let mut touched = self.touch(&around, &near.name)?;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
-use super::entity::{EntityRow, as_of};
-use super::{EntityFold, SPACE, get, keys};
+use super::entity::{EntityRow, as_of, get_alone};
+use super::{EntityFold, Merges, SPACE, get, keys};
 use crate::events::entities::EntityRef;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
@@ -51,10 +51,18 @@ pub(super) fn begin(folding: &mut EntityFold<'_>, entity: &EntityRef) -> Result<
     Ok(())
 }
 
+/// Returns the only line of a session whose rows tell all: no fork, and nothing merged.
+fn only_line<'l>(rows: &dyn Rows, lines: &'l [Line]) -> Result<Option<&'l Line>, Error> {
+    Ok(match lines {
+        [line] if Merges::of(rows, lines)?.is_empty() => Some(line),
+        _ => None,
+    })
+}
+
 /// Returns the number of entities of each kind that a session knows.
 pub fn kinds(rows: &dyn Rows, lines: &[Line]) -> Result<BTreeMap<String, u64>, Error> {
     let mut found = BTreeMap::new();
-    let [line] = lines else {
+    let Some(line) = only_line(rows, lines)? else {
         walk(rows, lines, None, &mut |entity, _| {
             *found.entry(entity.kind).or_default() += 1;
             Ok(ControlFlow::Continue(()))
@@ -84,13 +92,14 @@ pub fn count(rows: &dyn Rows, lines: &[Line]) -> Result<u64, Error> {
 }
 
 /// Visits the entities of a session, optionally of one kind, in order of kind and key. In a fork, shared entities
-/// follow its own. `Break` stops the walk.
+/// follow its own. Entities that are one are visited once. `Break` stops the walk.
 pub fn walk(
     rows: &dyn Rows,
     lines: &[Line],
     kind: Option<&str>,
     visit: &mut dyn FnMut(EntityRef, EntityRow) -> Result<ControlFlow<()>, Error>,
 ) -> Result<(), Error> {
+    let merges = Merges::of(rows, lines)?;
     let mut seen: HashSet<EntityRef> = HashSet::new();
     let is_fork = lines.len() > 1;
     for (at, line) in lines.iter().enumerate() {
@@ -116,11 +125,21 @@ pub fn walk(
                     return Ok(ControlFlow::Continue(()));
                 }
                 let row = keys::decode(key, value)?;
-                let Some(row) = as_of(rows, from_here, &entity, row)? else {
+                let Some(mut row) = as_of(rows, from_here, &entity, row)? else {
                     return Ok(ControlFlow::Continue(()));
                 };
                 if is_fork {
                     seen.insert(entity.clone());
+                }
+                if !merges.is_empty() {
+                    if merges.root(&entity) != entity {
+                        return Ok(ControlFlow::Continue(()));
+                    }
+                    for member in merges.all_of(&entity).into_iter().skip(1) {
+                        if let Some(other) = get_alone(rows, lines, &member)? {
+                            row = row.joined(other);
+                        }
+                    }
                 }
                 let flow = visit(entity, row)?;
                 is_over = flow == ControlFlow::Break(());
@@ -147,7 +166,7 @@ pub fn ranked(
     is_enough: &dyn Fn(&[EntityEntry], u64) -> bool,
 ) -> Result<Vec<EntityEntry>, Error> {
     let mut found = Vec::new();
-    let [line] = lines else {
+    let Some(line) = only_line(rows, lines)? else {
         walk(rows, lines, None, &mut |entity, row| {
             found.push((entity, row));
             Ok(ControlFlow::Continue(()))

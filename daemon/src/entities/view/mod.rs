@@ -11,6 +11,8 @@
 //! | `f` session | position (u64) of the last step in which entities were found |
 //! | `h` session 0 kind 0 key 0 position (u64) | earlier description of the entity, see [`versions`] |
 //! | `t` session 0 relation of an entity to another 0 position (u64) | repeated relation, see [`relations`] |
+//! | `a` session 0 position (u64) place (u32) | merge of two entities, or its end, see [`merges`] |
+//! | `v` session 0 kind 0 key | position (u64) at which another system first confirmed the entity |
 //! | `l` session 0 position (u64) place (u32) | mentions of a text or message, for words that refer to them, see [`mod@recent`] |
 //! | `w` session 0 position (u64) kind 0 key | name at that position and other names, a zero byte between them |
 //! | `n` project 0 position (u64) kind 0 key 0 session | as `w` |
@@ -20,17 +22,21 @@
 //! All numbers are big-endian. A fork starts without rows of its own. When it first touches an entity, its row
 //! starts as a copy of the parent's row at the fork; readers walk the lineage.
 
+mod confirmed;
 mod entity;
 mod keys;
 mod lists;
+mod merges;
 mod names;
 mod recent;
 mod relations;
 mod searched;
 mod versions;
 
-pub use entity::{DataRow, EntityRow, MentionRow, get, mentions_of};
+pub use confirmed::confirmed;
+pub use entity::{DataRow, EntityRow, MentionRow, get, get_alone, mentions_of};
 pub use lists::{EntityEntry, count, kinds, ranked, walk};
+pub use merges::{Merges, roots};
 pub use names::{NameOwner, known_since, names};
 pub use recent::{FoldedText, recent};
 pub use relations::{Related, related};
@@ -94,6 +100,14 @@ pub fn apply(
         }
         EntityEvent::Related(related) => folding.relate_by_hand(related),
         EntityEvent::Resolved(resolved) => folding.resolve(resolved, record),
+        EntityEvent::Merged(merged) => {
+            merges::note(&mut folding, &merged.merges, false);
+            Ok(())
+        }
+        EntityEvent::Unmerged(undone) => {
+            merges::note(&mut folding, &undone.merges, true);
+            Ok(())
+        }
     }
 }
 
@@ -148,7 +162,7 @@ impl EntityFold<'_> {
 /// Removes all rows of a session.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     names::forget(rows, session)?;
-    for tag in *b"emrhtolkc" {
+    for tag in *b"emrhtolkcav" {
         remove_all(rows, SPACE, &keys::prefix(tag, session))?;
     }
     searched::forget(rows, session);

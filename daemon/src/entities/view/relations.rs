@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EntityFold, SPACE, keys};
+use super::{EntityFold, Merges, SPACE, keys};
 use crate::events::entities::{EntitiesRelated, EntityRef};
 use crate::log::{Position, codec};
 use crate::sessions::Line;
@@ -53,8 +53,44 @@ fn row_key(session: &str, from: &EntityRef, relation: &str, to: &EntityRef) -> V
     key
 }
 
-/// Returns at most `limit` relations of an entity in order of their names, including those that a fork shares.
+/// Returns at most `limit` relations of an entity in order of their names, including those that a fork shares and
+/// those of entities merged with it.
 pub fn related(
+    rows: &dyn Rows,
+    lines: &[Line],
+    entity: &EntityRef,
+    limit: usize,
+) -> Result<Vec<Related>, Error> {
+    let merges = Merges::of(rows, lines)?;
+    if merges.is_empty() {
+        return related_alone(rows, lines, entity, limit);
+    }
+    let root = merges.root(entity);
+    let mut found: Vec<Related> = Vec::new();
+    for member in merges.all_of(entity) {
+        for mut one in related_alone(rows, lines, &member, limit)? {
+            one.to = merges.root(&one.to);
+            if one.to == root {
+                continue;
+            }
+            let known = found
+                .iter_mut()
+                .find(|known| known.relation == one.relation && known.to == one.to);
+            match known {
+                Some(known) => {
+                    known.count += one.count;
+                    known.last = known.last.max(one.last);
+                }
+                None => found.push(one),
+            }
+        }
+    }
+    found.sort_by(|a, b| (&a.relation, &a.to).cmp(&(&b.relation, &b.to)));
+    found.truncate(limit);
+    Ok(found)
+}
+
+fn related_alone(
     rows: &dyn Rows,
     lines: &[Line],
     entity: &EntityRef,

@@ -97,10 +97,14 @@ pub fn scored(
         });
         in_mind.count() >= ENTITIES
     };
+    let named = entities::roots(of.state, &of.lines, named)?;
     let mut found = entities::ranked(of.state, &of.lines, ENTITIES, &is_enough)?;
     let kept = of.working.pruned.iter();
-    let kept = kept.flat_map(|(_, row)| &row.pruned.entities);
-    for entity in named.iter().chain(kept) {
+    let kept: Vec<EntityRef> = kept
+        .flat_map(|(_, row)| row.pruned.entities.iter().cloned())
+        .collect();
+    let kept = entities::roots(of.state, &of.lines, &kept)?;
+    for entity in named.iter().chain(&kept) {
         if !found.iter().any(|(known, _)| known == entity)
             && let Some(row) = entities::get(of.state, &of.lines, entity)?
         {

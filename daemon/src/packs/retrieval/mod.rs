@@ -163,7 +163,7 @@ impl SessionSnapshot<'_> {
                 named.push(entity);
             }
         }
-        Ok(named)
+        Ok(crate::entities::roots(self.state, &self.lines, &named)?)
     }
 }
 

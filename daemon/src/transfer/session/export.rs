@@ -4,8 +4,8 @@ use lore::protocol::{Body, RawObject};
 
 use super::kinds::Mirror;
 use super::kinds::{
-    Checkpoint, Closed, Created, Extractor, Found, Mapping, Mark, Message, Payload, Pruned,
-    Related, Resolved, Step, Tool, Unpruned, Updated,
+    Checkpoint, Closed, Created, Extractor, Found, Mapping, Mark, Merged, Message, Payload, Pruned,
+    Related, Resolved, Step, Tool, Unmerged, Unpruned, Updated,
 };
 use crate::cache::Cache;
 use crate::checkpoints::{self, CheckpointData, CheckpointEvent};
@@ -77,6 +77,14 @@ impl ExportSource<'_> {
             }
             Event::Entity(EntityEvent::Extracted(found)) => Found::from(found).into(),
             Event::Entity(EntityEvent::Related(related)) => Related::from(related).into(),
+            Event::Entity(EntityEvent::Merged(merged)) => {
+                let merged: Merged = merged.mirror();
+                merged.into()
+            }
+            Event::Entity(EntityEvent::Unmerged(undone)) => Unmerged {
+                merges: undone.merges.mirror(),
+            }
+            .into(),
             Event::Entity(EntityEvent::Resolved(one)) => Resolved::export(event, one)?.into(),
             Event::Checkpoint(CheckpointEvent::Saved(_)) => return self.checkpoint(event),
             Event::Checkpoint(CheckpointEvent::KeyMarked(marked)) => Mark::from(marked).into(),

@@ -121,7 +121,13 @@ impl LineComparison {
         match met.and_then(|index| self.is_there.get_mut(index)) {
             Some(is_there) => *is_there = true,
             // Extraction will find the same entities in the imported texts.
-            None if payload.kind() == EventKind::EntitiesFound => return Ok(()),
+            None if matches!(
+                payload.kind(),
+                EventKind::EntitiesFound | EventKind::EntitiesMerged
+            ) =>
+            {
+                return Ok(());
+            }
             // Deferred, because an exact match with a later event has priority.
             None if is_unknown(payload) => self.unknown.push((self.passed, what)),
             None => {

@@ -125,8 +125,14 @@ impl EventKind {
                 may_go_alone: true,
                 ..IN_SESSION
             },
-            Self::EntitiesRelated | Self::CheckpointSaved | Self::KeyMarked => IN_SESSION,
-            Self::EntitiesFound | Self::ContextPruned | Self::ContextUnpruned => Policy {
+            Self::EntitiesRelated
+            | Self::EntitiesUnmerged
+            | Self::CheckpointSaved
+            | Self::KeyMarked => IN_SESSION,
+            Self::EntitiesFound
+            | Self::EntitiesMerged
+            | Self::ContextPruned
+            | Self::ContextUnpruned => Policy {
                 in_part: PartialForget::Derived,
                 ..IN_SESSION
             },

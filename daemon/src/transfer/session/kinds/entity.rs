@@ -6,8 +6,8 @@ use super::mirror::{Mirror, object};
 use super::{LinePayload, Parts, SessionImportBuilder};
 use crate::clock::{format_time, parse_time};
 use crate::entities::{
-    self, EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityResolved,
-    MentionSource, TextEntities,
+    self, EntitiesExtracted, EntitiesRelated, EntityData, EntityEvent, EntityMerges,
+    EntityResolved, MentionSource, MergeBasis, TextEntities,
 };
 use crate::error::Refusal;
 use crate::events::body;
@@ -274,6 +274,78 @@ impl LinePayload for Resolved {
         };
         let event = EntityEvent::Resolved(resolved).into();
         Ok(Some((event, codec::encode(&body))))
+    }
+}
+
+object! {
+    /// Entities turned out to be one.
+    Merged = EntityMerges {
+        /// The merges.
+        merges: Vec<Merge>,
+    }
+}
+
+object! {
+    /// Merged entities were separated.
+    Unmerged {
+        /// The merges that are undone.
+        merges: Vec<Merge>,
+    }
+}
+
+object! {
+    /// Two entities that are one, and why.
+    Merge = entities::EntityMerge {
+        /// The entity that became known later.
+        from: EntityRef,
+        /// The entity that it belongs to.
+        into: EntityRef,
+        /// What shows that they are one.
+        by: MergeBasis,
+        /// The slug, the name or the id.
+        value: String,
+    }
+}
+
+fn check_merges(merges: &[Merge]) -> Result<(), String> {
+    for merge in merges {
+        references("from", std::slice::from_ref(&merge.from))?;
+        references("into", std::slice::from_ref(&merge.into))?;
+        name("value", &merge.value)?;
+        if merge.from.kind != merge.into.kind || merge.from.key == merge.into.key {
+            return Err("`from` and `into` are two entities of one kind".to_owned());
+        }
+    }
+    Ok(())
+}
+
+impl LinePayload for Merged {
+    fn check(&self, _: &mut Checker) -> Result<(), String> {
+        check_merges(&self.merges)
+    }
+
+    fn import(self, _: &mut SessionImportBuilder<'_>) -> Result<Option<Parts>, Refusal> {
+        let event = EntityEvent::Merged(self.mirror()).into();
+        Ok(Some((event, codec::EMPTY.to_vec())))
+    }
+}
+
+impl LinePayload for Unmerged {
+    fn check(&self, _: &mut Checker) -> Result<(), String> {
+        check_merges(&self.merges)
+    }
+
+    fn import(self, _: &mut SessionImportBuilder<'_>) -> Result<Option<Parts>, Refusal> {
+        let merges = self.merges.mirror();
+        let event = EntityEvent::Unmerged(EntityMerges { merges }).into();
+        Ok(Some((event, codec::EMPTY.to_vec())))
+    }
+
+    fn render(&self, to: &mut Section<'_>) {
+        for merge in &self.merges {
+            let (from, into) = (escaped(&merge.from.key), escaped(&merge.into.key));
+            to.note(&format!("{from} is not {into}"));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Declares payloads, and converts those that have the fields of a stored type.
 
-use crate::entities::MentionSource;
+use crate::entities::{MentionSource, MergeBasis};
 
 /// Declares a payload or a part of one: an object with these fields and no others. With `= Stored` it has the fields
 /// of that type and is converted from it and to it.
@@ -70,4 +70,5 @@ shared! {
     u64,
     (u32, u32),
     MentionSource,
+    MergeBasis,
 }

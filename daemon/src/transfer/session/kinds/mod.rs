@@ -24,7 +24,9 @@ use crate::error::Refusal;
 use crate::log::EventKind;
 
 pub use checkpoint::{Checkpoint, Mark};
-pub use entity::{Entity, EntityRef, Found, Mention, PossibleMention, Related, Resolved};
+pub use entity::{
+    Entity, EntityRef, Found, Mention, Merged, PossibleMention, Related, Resolved, Unmerged,
+};
 pub use message::{Message, Tool};
 pub use mirror::Mirror;
 pub use pack::{Pruned, Unpruned};
@@ -128,6 +130,8 @@ kinds! {
     EntitiesFound(Found),
     EntitiesRelated(Related),
     EntityResolved(Resolved),
+    EntitiesMerged(Merged),
+    EntitiesUnmerged(Unmerged),
     CheckpointSaved(Checkpoint),
     KeyMarked(Mark),
     ContextPruned(Pruned),

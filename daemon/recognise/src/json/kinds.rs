@@ -1,0 +1,170 @@
+//! The kind of a JSON object: by its URL, its field, an enclosing type, or a type of its own.
+
+use super::described::{number_of, text_of};
+use super::objects::{Read, ValueLocation};
+use super::reader::Document;
+use std::sync::Arc;
+
+/// Keys with the URL of an object.
+pub(super) const ADDRESS_KEYS: [&str; 4] = ["url", "display_url", "html_url", "web_url"];
+/// Key with the type of the object itself.
+const OWN_TYPE_KEY: &str = "type";
+/// Types of values, messages and files: no kinds of entities.
+const NO_KINDS: [&str; 42] = [
+    "text",
+    "object",
+    "string",
+    "number",
+    "integer",
+    "boolean",
+    "array",
+    "null",
+    "float",
+    "image",
+    "audio",
+    "video",
+    "resource",
+    "resource_link",
+    "tool_use",
+    "tool_result",
+    "function",
+    "message",
+    "error",
+    "event",
+    "query",
+    "table",
+    "view",
+    "column",
+    "blob",
+    "tree",
+    "directory",
+    "file",
+    "folder",
+    "symlink",
+    "link",
+    "paragraph",
+    "heading",
+    "section",
+    "module",
+    "block",
+    "node",
+    "edge",
+    "element",
+    "document",
+    "result",
+    "unknown",
+];
+/// Keys that identify an object.
+const ID_KEYS: [&str; 6] = ["id", "sku", "uuid", "key", "number", "tracking"];
+/// Limit on a type that names a kind, in bytes.
+const TYPE_BYTES_MAX: usize = 24;
+/// Limit on the kinds that types name in one text.
+const TYPES_MAX: usize = 32;
+
+impl Read<'_> {
+    /// Returns the kind of an object: by its URL, else by its field, else by an enclosing type.
+    pub(super) fn kind_of(
+        &mut self,
+        document: &Document,
+        at: usize,
+        place: ValueLocation<'_>,
+    ) -> Option<usize> {
+        for key in ADDRESS_KEYS {
+            let address = text_of(document, at, key).and_then(|text| endpoint(text.text()));
+            if let Some((endpoint, is_api)) = address {
+                let kind = self.packs.types.get(&endpoint).or_else(|| {
+                    // "orderdesk/pull": the last segment alone tells it.
+                    self.packs.types.get(endpoint.rsplit('/').next()?)
+                });
+                let kind = kind.copied();
+                if kind.is_some() || is_api {
+                    return kind;
+                }
+            }
+        }
+        let by_field = place.field.and_then(|field| {
+            let packs = self.packs;
+            packs
+                .fields
+                .get(field)
+                .or_else(|| packs.object_fields.get(field))
+        });
+        by_field
+            .copied()
+            .or(place.reported.filter(|_| place.stands))
+            .or_else(|| self.kind_by_type(document, at))
+    }
+
+    /// Returns the kind that the type of an object names, such as `"type": "paper"`. An object with an id is a
+    /// thing; without one its type may mean anything, unless it is a person.
+    fn kind_by_type(&mut self, document: &Document, at: usize) -> Option<usize> {
+        let word = text_of(document, at, OWN_TYPE_KEY)?.text();
+        if let Some(kind) = self.packs.types.get(word) {
+            return Some(*kind);
+        }
+        let is_word = word.len() > 2
+            && word.len() <= TYPE_BYTES_MAX
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        if !is_word || NO_KINDS.contains(&word) {
+            return None;
+        }
+        let has = |key: &&str| {
+            text_of(document, at, key).is_some() || number_of(document, at, key).is_some()
+        };
+        let has_id = ID_KEYS.iter().any(|key| has(key)) || has(&&*format!("{word}_id"));
+        let known = self.packs.kind_words.get(&word.replace('_', " "));
+        if let Some(known) = known.filter(|known| known.parts.is_empty() && !known.plural) {
+            let is_person = self
+                .packs
+                .kinds
+                .get(known.kind)
+                .is_some_and(|kind| &*kind.name == "person");
+            return (has_id || is_person).then_some(known.kind);
+        }
+        if !has_id {
+            return None;
+        }
+        let own = self.kinds.iter().position(|kind| &**kind == word);
+        let own = match own {
+            Some(own) => own,
+            None if self.kinds.len() == TYPES_MAX => return None,
+            None => {
+                self.kinds.push(word.into());
+                self.kinds.len() - 1
+            }
+        };
+        Some(self.packs.kinds.len() + own)
+    }
+
+    /// Returns the name of a kind.
+    pub(super) fn kind_name(&self, kind: usize) -> Option<Arc<str>> {
+        let own = kind.checked_sub(self.packs.kinds.len());
+        match own {
+            None => self
+                .packs
+                .kinds
+                .get(kind)
+                .map(|kind| Arc::clone(&kind.name)),
+            Some(own) => self.kinds.get(own).cloned(),
+        }
+    }
+}
+
+/// Returns the last two path segments of a URL before an object's number, such as `dcim/devices`. The flag
+/// marks API URLs, which allow no other kind.
+fn endpoint(address: &str) -> Option<(String, bool)> {
+    // The address of a part, such as a comment of an issue, is none of the whole.
+    if address.contains('#') {
+        return None;
+    }
+    let path = address.split(['?', '#']).next()?;
+    let mut parts = path.split('/').rev().filter(|part| !part.is_empty());
+    let id = parts.next()?;
+    if !id.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let (endpoint, app) = (parts.next()?, parts.next()?);
+    Some((format!("{app}/{endpoint}"), parts.next() == Some("api")))
+}

@@ -1,0 +1,201 @@
+//! Known names that a partial or misspelt one may mean.
+
+use super::TextSearch;
+use crate::partial::{Run, SCORE_MIN, runs, score};
+use crate::{KnownName, Mention, PastMention, PossibleMention, TextSource};
+
+/// Scores that differ less are equal.
+const TIE: f32 = 0.05;
+/// A name of more words is a title, and no word of it a name.
+const TITLE_WORDS_MIN: usize = 4;
+/// Kinds whose names have no parts that name them.
+pub(super) const WHOLE: [&str; 10] = [
+    "ip_address",
+    "prefix",
+    "mac_address",
+    "url",
+    "email",
+    "commit",
+    "error_code",
+    "exception",
+    "environment_variable",
+    "host",
+];
+/// Kinds that a plain word names rather than the numbered things that have it in their names.
+pub(super) const NAMED: [&str; 7] = [
+    "person", "contact", "tenant", "site", "customer", "company", "author",
+];
+
+/// A known name that a partial one may mean.
+pub(super) struct NearName<'a> {
+    pub(super) name: &'a KnownName,
+    pub(super) score: f32,
+}
+
+/// Which known entity a partial name means.
+pub(super) enum Decision<'n, 'a> {
+    One(&'n NearName<'a>),
+    Several(Vec<&'n NearName<'a>>),
+    Nothing,
+}
+
+impl<'a> TextSearch<'a> {
+    /// Returns the known names of the session that a query may be a part or a misspelling of, the best first, each
+    /// entity once. A query that a pattern found, of kind `shaped`, has the end of the name.
+    pub(super) fn near(&self, query: &[Run], shaped: Option<&str>) -> Vec<NearName<'a>> {
+        let is_part_word = |run: &Run| {
+            let words = self.packs.kind_words.values();
+            words
+                .flat_map(|word| word.parts.iter())
+                .any(|part| *part == run.text)
+        };
+        // "fw" is a word of its own, and no misspelt "sw".
+        let fixed: Vec<bool> = query.iter().map(is_part_word).collect();
+        let root = |name: &'a KnownName| self.knowledge.root(&name.kind, &name.key);
+        let mut found: Vec<NearName<'a>> = Vec::new();
+        for layer in self.knowledge.gazetteers {
+            layer.similar(query, &mut |name| {
+                if WHOLE.contains(&&*name.kind) || &*name.kind == "device_role" {
+                    return;
+                }
+                let alias = &*name.alias;
+                let head = alias.split(": ").next().unwrap_or(alias);
+                let own = runs(head);
+                let Some(score) = score(query, &own, &fixed) else {
+                    return;
+                };
+                if !self.is_allowed(query, &own, name, head, shaped, score) {
+                    return;
+                }
+                let known = found
+                    .iter_mut()
+                    .find(|near| near.name.kind == name.kind && root(near.name) == root(name));
+                match known {
+                    Some(known) if known.score >= score => {}
+                    Some(known) => *known = NearName { name, score },
+                    None => found.push(NearName { name, score }),
+                }
+            });
+        }
+        found.sort_by(|a, b| b.score.total_cmp(&a.score));
+        found
+    }
+
+    pub(super) fn is_allowed(
+        &self,
+        query: &[Run],
+        own: &[Run],
+        name: &KnownName,
+        head: &str,
+        shaped: Option<&str>,
+        score: f32,
+    ) -> bool {
+        let kind = &*name.kind;
+        let has_end = score_end(query, own);
+        if let Some(shaped) = shaped {
+            let are_files = (shaped == "file_path") == (kind == "file_path");
+            let is_interface = shaped == "interface" && kind == "interface";
+            return are_files && (has_end || is_interface);
+        }
+        let words = head.split_whitespace().count();
+        if words >= TITLE_WORDS_MIN {
+            return query.len() == own.len();
+        }
+        let is_letters = query.iter().all(|run| !run.is_number);
+        match kind {
+            "file_path" | "symbol" | "package" | "branch" => {
+                // The whole of the last part, without an ending.
+                let last = head
+                    .rsplit(['/', ':', '.'])
+                    .find(|part| part.len() > 4)
+                    .unwrap_or(head);
+                let stem = runs(last);
+                query.len() == stem.len() || query.len() == own.len()
+            }
+            "issue" | "pull_request" | "ticket" => {
+                !is_letters || query.len() == own.len() || query.len() > 1
+            }
+            _ => is_letters || query.len() > 1 || score >= 0.9,
+        }
+    }
+
+    /// Decides which known entity a partial name means.
+    pub(super) fn decide<'n>(&self, near: &'n [NearName<'a>], is_plain: bool) -> Decision<'n, 'a> {
+        let Some(best) = near.first() else {
+            return Decision::Nothing;
+        };
+        let equal: Vec<&NearName<'a>> = near
+            .iter()
+            .filter(|one| best.score - one.score < TIE)
+            .collect();
+        if let [only] = equal.as_slice() {
+            return Decision::One(only);
+        }
+        if is_plain {
+            let named: Vec<&&NearName<'a>> = equal
+                .iter()
+                .filter(|one| NAMED.contains(&&*one.name.kind))
+                .collect();
+            if let [only] = named.as_slice() {
+                return Decision::One(only);
+            }
+        }
+        // The one that the conversation mentioned clearly later than the others.
+        let place = |near: &NearName<'_>| {
+            let is_it = |past: &PastMention| {
+                past.mention.kind == near.name.kind
+                    && past.mention.key == *near.name.key
+                    && !past.is_nested
+            };
+            let texts = self.knowledge.past.iter();
+            let mut texts = texts
+                .enumerate()
+                .filter(|(_, text)| text.source != TextSource::Result);
+            texts
+                .find(|(_, text)| text.mentions.iter().any(is_it))
+                .map_or(usize::MAX, |(at, _)| at)
+        };
+        let mut by_place: Vec<(usize, &NearName<'a>)> =
+            equal.iter().map(|one| (place(one), *one)).collect();
+        by_place.sort_by_key(|(place, _)| *place);
+        match by_place.as_slice() {
+            [(first, one), (second, _), ..]
+                if *first != usize::MAX && second.saturating_sub(*first) >= 2 =>
+            {
+                Decision::One(one)
+            }
+            _ => Decision::Several(by_place.into_iter().map(|(_, one)| one).take(2).collect()),
+        }
+    }
+
+    pub(super) fn possible(
+        &self,
+        near: &NearName<'_>,
+        (start, end): (usize, usize),
+    ) -> PossibleMention {
+        PossibleMention {
+            mention: Mention::of_known(near.name),
+            start,
+            end,
+            score: near.score.clamp(0.05, 1.0),
+        }
+    }
+}
+
+/// Returns whether the last run of a query is the last run of a name, up to a misspelling.
+fn score_end(query: &[Run], own: &[Run]) -> bool {
+    match (query.last(), own.last()) {
+        (Some(query), Some(own)) => {
+            query == own
+                || (!query.is_number
+                    && !own.is_number
+                    && score(
+                        std::slice::from_ref(query),
+                        std::slice::from_ref(own),
+                        &[false],
+                    )
+                    .is_some_and(|score| score >= SCORE_MIN))
+        }
+        _ => false,
+    }
+}
