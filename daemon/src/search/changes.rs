@@ -6,10 +6,8 @@ use std::ops::ControlFlow;
 use lored_retrieval::text::{Change, IndexedText, NewText, key};
 
 use super::event_effect::EventEffect;
-use super::searchable_text::{
-    EmbeddedText, Pieces, is_talk, of_checkpoint, of_context, of_document, of_execution,
-    of_session, of_source, pieces, pieces_of,
-};
+use super::groups::{of_checkpoint, of_context, of_document, of_execution, of_session, of_source};
+use super::searchable_text::{EmbeddedText, Pieces, is_talk, pieces, pieces_of};
 use crate::checkpoints;
 use crate::events::Event;
 use crate::events::checkpoints::CheckpointsDeleted;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lored_retrieval::text::{IndexedText, Kind};
 
+use super::groups::{of_context, of_document, of_session};
 use super::request::{DocumentFilter, Pattern, SearchRequest, plain_type};
-use super::searchable_text::{of_context, of_document, of_session};
 use crate::documents::operations::chunk_index;
 use crate::documents::{self, Catalogue, Entry, Root};
 use crate::projects;

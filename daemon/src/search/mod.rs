@@ -4,6 +4,7 @@
 //! can be deleted at any time. A search first applies the events that they lack, so acknowledged writes are found.
 
 mod changes;
+mod checkpoint_text;
 mod dates;
 mod end;
 mod event_effect;
@@ -12,6 +13,7 @@ mod feature;
 mod filter;
 mod find;
 pub mod follow;
+mod groups;
 mod hit_details;
 mod index;
 mod metadata;

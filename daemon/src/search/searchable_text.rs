@@ -3,15 +3,13 @@
 //! They are made when an event is indexed, and again when a hit is shown. So the index stores no text, and results
 //! quote the log.
 
-use std::collections::HashSet;
-
 use lore::protocol::names::word;
 
+use super::checkpoint_text::of_saved;
 use super::dates::date_in_words;
 use super::event_effect::EventEffect;
-use crate::checkpoints::{self, CheckpointSaved, Metadata};
+use super::groups::{of_context, of_document, of_execution, of_session, of_source};
 use crate::documents;
-use crate::events::checkpoints::CheckpointEvent;
 use crate::events::documents::{DocumentIngested, PartAdded};
 use crate::events::messages::{MessageMeta, MessageRecorded, ToolCallMeta, ToolRecorded};
 use crate::events::{Event, body};
@@ -25,9 +23,7 @@ use lored_retrieval::text::Kind;
 /// Maximum number of indexed pieces of a message, a result or a context file.
 const PIECES_MAX: usize = 64;
 /// Maximum length of a text that is split into pieces, in bytes.
-const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// Maximum length of what a checkpoint's context adds to the one before, as far as it is indexed, in bytes.
-const CONTEXT_BYTES_MAX: usize = 16 * 1024;
+pub(super) const TEXT_BYTES_MAX: usize = 256 * 1024;
 /// Maximum number of words of a message that is understood only with the messages before it, and of these messages.
 const SHORT_WORDS_MAX: usize = 60;
 
@@ -46,7 +42,7 @@ pub struct SearchableText {
 
 impl SearchableText {
     /// Creates the only text of an event.
-    fn whole(text: String) -> Self {
+    pub(super) fn whole(text: String) -> Self {
         Self {
             number: 0,
             headings: Vec::new(),
@@ -153,56 +149,6 @@ impl Pieces {
     }
 }
 
-/// Hashes the name of a group.
-#[must_use]
-pub fn hash(kind: &str, parts: &[&str]) -> u64 {
-    let mut bytes = kind.as_bytes().to_vec();
-    for part in parts {
-        bytes.push(0);
-        bytes.extend(part.as_bytes());
-    }
-    let digest = crate::log::Hash::of(&bytes).0;
-    let first = digest.first_chunk::<8>().copied().unwrap_or_default();
-    // 0 means none.
-    u64::from_be_bytes(first).max(1)
-}
-
-/// Returns the group of a document.
-#[must_use]
-pub fn of_document(document: &str) -> u64 {
-    hash("document", &[document])
-}
-
-/// Returns the group of a context file.
-#[must_use]
-pub fn of_context(project: &str, file_type: &str) -> u64 {
-    hash("context", &[project, file_type])
-}
-
-/// Returns the hash of a source.
-#[must_use]
-pub fn of_source(source: &str) -> u64 {
-    hash("source", &[source])
-}
-
-/// Returns the hash of a session.
-#[must_use]
-pub fn of_session(session: &str) -> u64 {
-    hash("session", &[session])
-}
-
-/// Returns the group of a tool call: one text for all events of the same call.
-#[must_use]
-pub fn of_execution(session: &str, id: &str) -> u64 {
-    hash("execution", &[session, id])
-}
-
-/// Returns the group of a checkpoint.
-#[must_use]
-pub fn of_checkpoint(checkpoint: &str) -> u64 {
-    hash("checkpoint", &[checkpoint])
-}
-
 /// Returns whether an event is part of a session's conversation: a message or a step.
 #[must_use]
 pub fn is_talk(event: &LoggedEvent) -> bool {
@@ -267,77 +213,6 @@ fn of_version(
         spoken: String::new(),
         time: seconds(event),
         all: cut(&content, "context.md"),
-    }))
-}
-
-/// Returns the lines of a checkpoint's context that the session's checkpoint before has not, up to a limit; `None` if the
-/// context cannot be read. Agents save the same context again and again, with few changes.
-fn new_lines(
-    log: &Log<'_>,
-    blobs: &Blobs,
-    event: &LoggedEvent,
-    (session, saved): (&str, &CheckpointSaved),
-) -> Result<Option<String>, Error> {
-    let rows = log.rows();
-    // The context of a deleted checkpoint is gone; its texts go with the deletion.
-    let Some(context) = checkpoints::searchable(rows, blobs, saved, TEXT_BYTES_MAX) else {
-        return Ok(None);
-    };
-    let mut earlier = None;
-    if let Some(row) = checkpoints::newest(rows, session, Some(event.position()))? {
-        let before = log.event(row.record, row.position)?;
-        if let Some(Event::Checkpoint(CheckpointEvent::Saved(before))) = Event::of(&before)? {
-            earlier = checkpoints::searchable(rows, blobs, &before, TEXT_BYTES_MAX);
-        }
-    }
-    let known: HashSet<&str> = earlier.iter().flat_map(|earlier| earlier.lines()).collect();
-    let mut new = String::new();
-    for line in context.lines().filter(|line| !known.contains(line)) {
-        new.push_str(line);
-        new.push('\n');
-        if new.len() >= CONTEXT_BYTES_MAX {
-            new.truncate(new.floor_char_boundary(CONTEXT_BYTES_MAX));
-            break;
-        }
-    }
-    Ok(Some(new))
-}
-
-/// Extracts the metadata of a checkpoint, and what its context adds to the one before.
-fn of_saved(
-    log: &Log<'_>,
-    blobs: &Blobs,
-    event: &LoggedEvent,
-    saved: &CheckpointSaved,
-) -> Result<Option<Pieces>, Error> {
-    let Some(session) = &event.header.session else {
-        return Ok(None);
-    };
-    let metadata = Metadata::of_event(event)?;
-    let mut all = Vec::new();
-    if !metadata.map.is_empty() {
-        let text = serde_json::to_string(&metadata.map).unwrap_or_default();
-        all.push(SearchableText::whole(text));
-    }
-    if let Some(context) = new_lines(log, blobs, event, (session, saved))? {
-        let first = all.len();
-        let pieces = (first..).zip(cut(&context, "talk.txt"));
-        all.extend(pieces.map(|(number, piece)| SearchableText {
-            number: u32::try_from(number).unwrap_or(u32::MAX),
-            ..piece
-        }));
-    }
-    if all.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(Pieces {
-        kind: Kind::Checkpoint,
-        group: of_checkpoint(&saved.checkpoint.to_string()),
-        session: of_session(session),
-        title: String::new(),
-        spoken: date_in_words(event.header.happened_at()),
-        time: seconds(event),
-        all,
     }))
 }
 
@@ -459,7 +334,7 @@ fn of_message(
 }
 
 /// Returns the time of an event in seconds.
-fn seconds(event: &LoggedEvent) -> u64 {
+pub(super) fn seconds(event: &LoggedEvent) -> u64 {
     event.header.happened_at() / 1_000_000
 }
 
@@ -494,7 +369,7 @@ pub fn talk_pieces(text: &str) -> Vec<String> {
 }
 
 /// Splits a text into pieces like a document; the extension of `name` selects the format.
-fn cut(text: &str, name: &str) -> Vec<SearchableText> {
+pub(super) fn cut(text: &str, name: &str) -> Vec<SearchableText> {
     let end = text.floor_char_boundary(TEXT_BYTES_MAX);
     let text = text.get(..end).unwrap_or_default();
     let whole = || vec![SearchableText::whole(text.to_owned())];

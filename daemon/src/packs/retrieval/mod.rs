@@ -120,8 +120,13 @@ pub fn message(
     let mut passages = passages::about(from, message, &named, false, &mut warnings)?;
     passages.extend(search_hits::documents(of.cx, of.state, &question)?);
     let history = candidates::ranked(vec![newest], found);
-    let mut left_out = history.left_out;
-    left_out.extend(entities.left_out);
+    // The newest turns and the search may leave out the same message.
+    let mut left_out: Vec<Omission> = Vec::new();
+    for one in history.left_out.into_iter().chain(entities.left_out) {
+        if !left_out.contains(&one) {
+            left_out.push(one);
+        }
+    }
     Ok(RetrievedInputs {
         pack_inputs: PackInputs {
             purpose: PackPurpose::Message,
