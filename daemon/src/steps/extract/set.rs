@@ -178,6 +178,9 @@ const NARROW: [&[&str]; 7] = [
     &["targetbranch", "targetrefname", "baserefname"],
 ];
 
+/// Aliases that as names ask whether something is so: `MERGED` is not answered by a date.
+const STATES: [&str; 3] = ["closed", "completed", "merged"];
+
 /// Built-in lists whose fields have a form. Aliases of another form are taken last.
 const FORMS: [(&str, FieldForm); 4] = [
     ("id", FieldForm::Plain),
@@ -381,7 +384,9 @@ fn aliases(registered: &[(String, Vec<String>)]) -> HashMap<String, Aliases> {
         }
     }
     for (field, list) in &built_in {
-        for member in members(&(field.clone(), list.clone())) {
+        let mut names = members(&(field.clone(), list.clone()));
+        names.retain(|name| !STATES.contains(&name.as_str()));
+        for member in names {
             let narrow = NARROW.iter().find(|group| group.contains(&member.as_str()));
             let known = aliases.entry(member.clone()).or_default();
             let form = FORMS.iter().find(|(list, _)| list == field);

@@ -200,7 +200,11 @@ const VALUES: &[Judged] = &[
     ),
     (
         r#"{"created":"2024-01-01T00:00:00Z","completed":5,"closed":false}"#,
-        &[("DATE_FROM_STEP_1", r#""2024-01-01T00:00:00Z""#)],
+        &[
+            ("DATE_FROM_STEP_1", r#""2024-01-01T00:00:00Z""#),
+            ("COMPLETED_FROM_STEP_1", "5"),
+            ("MERGED_FROM_STEP_1", "!field_not_found"),
+        ],
     ),
     (
         r#"{"fields":{"created":"2024-01-01","resolutiondate":"2025-01-01","updated":"2025-02-01"}}"#,
