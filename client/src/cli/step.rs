@@ -141,7 +141,16 @@ const FACTS: &[Column] = &[
 fn result(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     match (matches.needed("result"), matches.text("error")) {
         ("-", Some(_)) => Ok(()),
-        (result, _) => fields.put("result", &input::text("the result", result)?),
+        (result, _) => {
+            let text = input::text("the result", result)?;
+            // A command that printed nothing, or no pipe at all, is easily taken for a recorded result.
+            if result == "-" && text.is_empty() {
+                lore::errln!(
+                    "lore: standard input was empty: the recorded result is an empty text"
+                );
+            }
+            fields.put("result", &text)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ const FROM_STEP: &str = "_FROM_STEP_";
 const FROM_STEPS: &str = "_FROM_STEPS_";
 const FROM_FAILED_STEP: &str = "_FROM_FAILED_STEP_";
 const FROM_FAILED_STEPS: &str = "_FROM_FAILED_STEPS_";
+const RESULT: &str = "RESULT";
 const COMBINED: &str = "COMBINED_RESULTS";
 
 /// A parsed variable name.
@@ -292,9 +293,7 @@ fn of_field(field: &str, from: FromStep, of: Option<String>) -> Name {
             of,
             failed,
         },
-        None if of.is_none() && field.eq_ignore_ascii_case("RESULT") => {
-            Name::Result { step, failed }
-        }
+        None if of.is_none() && field.eq_ignore_ascii_case(RESULT) => Name::Result { step, failed },
         None if of.is_none() && field.eq_ignore_ascii_case("COUNT") => Name::Count { step, failed },
         None => Name::Field {
             field: field.to_owned(),
@@ -317,10 +316,20 @@ fn with_suffix(
             "nothing follows the `_` after the step: omit it, {field}{from}"
         )));
     }
-    if field.eq_ignore_ascii_case("RESULT") {
+    if field.eq_ignore_ascii_case(RESULT) {
+        // Not the whole result again.
+        if suffix.eq_ignore_ascii_case(RESULT) {
+            let FromStep { step, failed } = from;
+            return Ok(Name::Field {
+                field: suffix.to_owned(),
+                step,
+                of: None,
+                failed,
+            });
+        }
         return Ok(of_field(suffix, from, None));
     }
-    if suffix.eq_ignore_ascii_case("RESULT") {
+    if suffix.eq_ignore_ascii_case(RESULT) {
         return Ok(of_field(field, from, None));
     }
     match set.type_named(suffix) {
@@ -349,6 +358,16 @@ impl fmt::Display for StepRef {
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (list, field, step, of, failed) = match self {
+            // The bare name is that of the whole result.
+            Name::Field {
+                field,
+                step,
+                of: None,
+                failed,
+            } if field.eq_ignore_ascii_case(RESULT) => {
+                let (step, failed) = (*step, *failed);
+                return write!(f, "{RESULT}{}_{field}", FromStep { step, failed });
+            }
             Name::Field {
                 field,
                 step,

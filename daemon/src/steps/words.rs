@@ -48,6 +48,13 @@ pub(super) fn number_forms(text: &str) -> Vec<String> {
     forms
 }
 
+/// Returns the plurals of a word, by its usual endings.
+pub(super) fn plurals(word: &str) -> Vec<String> {
+    let mut plurals = vec![format!("{word}s"), format!("{word}es")];
+    plurals.extend(word.strip_suffix('y').map(|stem| format!("{stem}ies")));
+    plurals
+}
+
 /// Returns the first `count` characters of `text`.
 pub(super) fn first_chars(text: &str, count: usize) -> &str {
     match text.char_indices().nth(count) {
@@ -86,6 +93,13 @@ mod tests {
         assert!(number_forms("ENTRIES").contains(&"entry".to_owned()));
         assert!(number_forms("STATUS").contains(&"status".to_owned()));
         assert!(number_forms("BRANCHES").contains(&"branch".to_owned()));
+    }
+
+    #[test]
+    fn a_word_has_its_usual_plurals() {
+        assert_eq!(plurals("label"), ["labels", "labeles"]);
+        assert!(plurals("branch").contains(&"branches".to_owned()));
+        assert!(plurals("repository").contains(&"repositories".to_owned()));
     }
 
     #[test]

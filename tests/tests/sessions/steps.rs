@@ -69,6 +69,41 @@ fn a_failed_step_gives_its_error_alone() {
     assert!(lines[0].contains("s-1"), "{line}");
 }
 
+/// A step that has an error alone answers from its text; a result is what was recorded, with its field of this name.
+#[test]
+fn an_error_and_a_whole_result_answer() {
+    let (_home, daemon) = serve!();
+    create(&daemon, "s-1");
+    let error = r#"HTTP 422: {"field":"slug","id":91}"#;
+    let args = json!({"session": "s-1", "tool": "netbox_create", "error": error});
+    daemon.call("record_step", args);
+    step(
+        &daemon,
+        "s-1",
+        &json!({"result": [{"id": 1, "by": {"id": 9}}, {"id": 2}]}),
+    );
+    let names = [
+        "FIELD_FROM_FAILED_STEP_1",
+        "ID_FROM_FAILED_STEP_1",
+        "RESULT_FROM_STEP_2",
+        "RESULT_FROM_STEP_2_RESULT",
+        "IDS_FROM_STEP_2",
+    ];
+    let found = resolve(&daemon, &names);
+    let found = found["resolutions"].as_array().unwrap();
+    let values = [
+        json!("slug"),
+        json!(91),
+        json!(r#"{"result":[{"id":1,"by":{"id":9}},{"id":2}]}"#),
+        json!([{"id": 1, "by": {"id": 9}}, {"id": 2}]),
+        json!([1, 2]),
+    ];
+    for (resolution, value) in found.iter().zip(values) {
+        assert_eq!(resolution["value"], value, "{resolution}");
+    }
+    assert_eq!(found[0]["found_at"], "the error: field");
+}
+
 /// A result over 4 MiB: a warning in each reply that uses it, complete fields, whole values, and one parse.
 #[test]
 fn a_large_result_is_read_once() {
@@ -80,7 +115,9 @@ fn a_large_result_is_read_once() {
         "text": filler,
         "last": {"id": 77, "url": "https://example.com/2"},
     });
-    step(&daemon, "s-1", &result);
+    let recorded = step(&daemon, "s-1", &result);
+    let warned = recorded["warnings"][0].as_str().unwrap_or_default();
+    assert!(warned.contains("4194304 bytes"), "{recorded}");
     let names = [
         "LAST_ID_FROM_STEP_1",
         "URL_FROM_STEP_1",

@@ -321,6 +321,23 @@ fn exit_codes() {
     assert!(said.contains("/no/such/program"), "{said}");
 }
 
+/// An empty result that was read from standard input is recorded, and said to be empty.
+#[test]
+fn an_empty_standard_input_is_told() {
+    let cold = cold!();
+    let said = |line: &str| {
+        let output = cold.shell(line).output().expect("a shell");
+        assert!(output.status.success(), "{line}: {output:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let empty = said("lore step record t </dev/null");
+    assert!(empty.contains("standard input was empty"), "{empty}");
+    for line in ["lore step record t ''", "echo 5 | lore step record t"] {
+        let said = said(line);
+        assert!(!said.contains("empty"), "{line}: {said}");
+    }
+}
+
 /// The README's first minute by hand works: every `lore` line of its shell block is run, and the promised values
 /// are printed.
 #[test]

@@ -19,7 +19,7 @@ pub use registration::{
     COMPILED_BYTES_MAX, Extractor, FieldMapping, NAME_BYTES_MAX, PATTERN_BYTES_MAX, REGISTERED_MAX,
     RegistrationError, WORDS_MAX,
 };
-pub use set::{Aliases, BUILT_IN, ExtractorSet, MAPPINGS, Type};
+pub use set::{Aliases, BUILT_IN, ExtractorSet, FieldForm, MAPPINGS, Type};
 
 use super::parse::{self, NodeId, ParsedResult};
 use search::{Search, custom_finds, mined};
@@ -117,7 +117,7 @@ pub fn searched_bytes(parsed: &ParsedResult) -> Option<u64> {
 #[must_use]
 pub fn find_in(set: &ExtractorSet, of: Type, text: &str) -> Option<(ValueForm, bool)> {
     let range = match of {
-        Type::Id => FormMatches::of(text).first_id(),
+        Type::Id => FormMatches::of(text).ids.into_iter().next(),
         Type::Date => date::find(text).into_iter().next(),
         Type::Number => FormMatches::of(text).numbers.into_iter().next(),
         Type::Json => return None,
@@ -148,9 +148,8 @@ pub fn find_in(set: &ExtractorSet, of: Type, text: &str) -> Option<(ValueForm, b
 
 /// The matches of all finders in one piece of text.
 struct FormMatches {
-    uuids: Spans,
-    references: Spans,
-    runs: Spans,
+    /// UUIDs, references and runs of digits, in the order of the text.
+    ids: Spans,
     dates: Spans,
     numbers: Spans,
     urls: Spans,
@@ -164,23 +163,20 @@ impl FormMatches {
         let dates = date::find(text);
         let uuids = OccupiedSpans::of(&[&urls, &emails]).rest_of(id::uuids(text));
         let taken = OccupiedSpans::of(&[&urls, &emails, &dates, &uuids, &other::find(text)]);
+        let references = taken.rest_of(id::references(text));
+        let runs = taken.rest_of(id::runs(text));
+        let numbers = taken.rest_of(number::find(text, &taken));
+        let mut ids = uuids;
+        ids.extend(references);
+        ids.extend(runs);
+        ids.sort_unstable_by_key(|span| (span.start, span.end));
         FormMatches {
-            references: taken.rest_of(id::references(text)),
-            runs: taken.rest_of(id::runs(text)),
-            numbers: taken.rest_of(number::find(text, &taken)),
-            uuids,
+            ids,
+            numbers,
             dates,
             urls,
             emails,
         }
-    }
-
-    fn first_id(mut self) -> Option<std::ops::Range<usize>> {
-        let lists = [&mut self.uuids, &mut self.references, &mut self.runs];
-        lists
-            .into_iter()
-            .find(|list| !list.is_empty())
-            .map(|list| list.swap_remove(0))
     }
 }
 

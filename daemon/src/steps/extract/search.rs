@@ -109,9 +109,7 @@ impl<'a> Search<'a> {
         match of {
             Type::Id => {
                 self.fields(&mut values, |key| set.is_field_of(of, key), |_| true);
-                self.texts(&mut values, |forms| &forms.uuids);
-                self.texts(&mut values, |forms| &forms.references);
-                self.texts(&mut values, |forms| &forms.runs);
+                self.texts(&mut values, |forms| &forms.ids);
             }
             Type::Date => {
                 self.texts(&mut values, |forms| &forms.dates);

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 
 /// Part of every set's hash. Raise it whenever the built-in extractors find different values.
-const VERSION: &str = "lored extractors 2";
+const VERSION: &str = "lored extractors 3";
 
 /// Memory of an empty set, in bytes.
 const SET_BYTES: usize = 16 * 1024;
@@ -46,7 +46,7 @@ pub const BUILT_IN: [(&str, Type); 6] = [
 ];
 
 /// Built-in field mappings: normalised aliases, best first.
-pub const MAPPINGS: [(&str, &[&str]); 7] = [
+pub const MAPPINGS: [(&str, &[&str]); 8] = [
     (
         "id",
         &["id", "pullrequestid", "prid", "requestid", "number"],
@@ -56,25 +56,55 @@ pub const MAPPINGS: [(&str, &[&str]); 7] = [
         &[
             "date",
             "closeddate",
-            "createddate",
+            "closedate",
+            "closedat",
+            "closedon",
+            "closed",
+            "resolutiondate",
+            "resolveddate",
+            "resolvedat",
             "completedate",
             "completeddate",
             "completiondate",
-            "closedate",
-            "closedat",
+            "completedat",
+            "completedon",
+            "completedtime",
+            "completiontime",
+            "completed",
+            "finisheddate",
+            "finishdate",
+            "finishedat",
+            "finishtime",
             "mergeddate",
             "mergedat",
+            "mergedon",
+            "merged",
+            "createddate",
             "createdat",
+            "createdon",
+            "createdtime",
+            "createdate",
+            "createtime",
             "creationdate",
-            "updatedat",
+            "creationtime",
+            "creationtimestamp",
             "created",
+            "updateddate",
+            "updatedat",
+            "updatedon",
+            "updatedtime",
+            "updatetime",
             "updated",
+            "lastupdated",
+            "changeddate",
+            "lastmodified",
         ],
     ),
     ("title", &["title", "name", "subject", "summary"]),
     ("description", &["description", "desc", "body"]),
     ("status", &["status", "state"]),
     ("author", &["author", "creator", "createdby"]),
+    ("email", &["email", "emailaddress"]),
     (
         "branch",
         &[
@@ -99,20 +129,77 @@ const NARROW: [&[&str]; 7] = [
         "closeddate",
         "closedate",
         "closedat",
+        "closedon",
+        "closed",
+        "resolutiondate",
+        "resolveddate",
+        "resolvedat",
         "completedate",
         "completeddate",
         "completiondate",
+        "completedat",
+        "completedon",
+        "completedtime",
+        "completiontime",
+        "completed",
+        "finisheddate",
+        "finishdate",
+        "finishedat",
+        "finishtime",
         "mergeddate",
         "mergedat",
+        "mergedon",
+        "merged",
     ],
-    &["createddate", "createdat", "creationdate", "created"],
-    &["updatedat", "updated"],
+    &[
+        "createddate",
+        "createdat",
+        "createdon",
+        "createdtime",
+        "createdate",
+        "createtime",
+        "creationdate",
+        "creationtime",
+        "creationtimestamp",
+        "created",
+    ],
+    &[
+        "updateddate",
+        "updatedat",
+        "updatedon",
+        "updatedtime",
+        "updatetime",
+        "updated",
+        "lastupdated",
+        "changeddate",
+        "lastmodified",
+    ],
     &["sourcebranch", "sourcerefname", "headrefname"],
     &["targetbranch", "targetrefname", "baserefname"],
 ];
 
-/// Built-in lists whose fields are texts or numbers: objects, lists and truth values are taken last.
-const PLAIN: [&str; 3] = ["id", "date", "title"];
+/// Aliases that as names ask whether something is so: `MERGED` is not answered by a date.
+const STATES: [&str; 3] = ["closed", "completed", "merged"];
+
+/// Built-in lists whose fields have a form. Aliases of another form are taken last.
+const FORMS: [(&str, FieldForm); 4] = [
+    ("id", FieldForm::Plain),
+    ("date", FieldForm::Date),
+    ("title", FieldForm::Plain),
+    ("email", FieldForm::Plain),
+];
+
+/// What the values of a field look like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FieldForm {
+    /// Any value.
+    #[default]
+    Any,
+    /// A text or a number: no object, list or truth value.
+    Plain,
+    /// A date in any spelling: no truth value, and no count such as `"completed": 5`.
+    Date,
+}
 
 /// The aliases of a field, normalised and best first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -121,8 +208,8 @@ pub struct Aliases {
     pub same: Vec<String>,
     /// Names with a wider meaning: registered ones first.
     pub other: Vec<String>,
-    /// Whether the field is a text or a number.
-    pub is_plain: bool,
+    /// What the field's values look like.
+    pub form: FieldForm,
 }
 
 impl Aliases {
@@ -266,7 +353,7 @@ impl ExtractorSet {
         static NONE: Aliases = Aliases {
             same: Vec::new(),
             other: Vec::new(),
-            is_plain: false,
+            form: FieldForm::Any,
         };
         self.aliases.get(&words::normalise(field)).unwrap_or(&NONE)
     }
@@ -297,10 +384,13 @@ fn aliases(registered: &[(String, Vec<String>)]) -> HashMap<String, Aliases> {
         }
     }
     for (field, list) in &built_in {
-        for member in members(&(field.clone(), list.clone())) {
+        let mut names = members(&(field.clone(), list.clone()));
+        names.retain(|name| !STATES.contains(&name.as_str()));
+        for member in names {
             let narrow = NARROW.iter().find(|group| group.contains(&member.as_str()));
             let known = aliases.entry(member.clone()).or_default();
-            known.is_plain |= PLAIN.contains(&field.as_str());
+            let form = FORMS.iter().find(|(list, _)| list == field);
+            known.form = form.map_or(known.form, |(_, form)| *form);
             match narrow {
                 None => known.add(list, &[]),
                 Some(own) => {

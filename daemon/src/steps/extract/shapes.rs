@@ -122,7 +122,7 @@ fn system_log_lines() {
     let raw = "Oct 30 23:33:11 web-02 orderdesk[8968]: ERROR order 70166: failed (request 8d0f7dc6-5458-4cfb-ae61-c6b2a1870a22)\nOct 30 23:33:29 web-02 kernel: [76818.869303] listening on 127.0.0.1:8430\n198.51.100.40 - - [30/Oct/2025:22:40:27 +0000] \"GET /api/v1/orders/70145 HTTP/1.1\" 200 35419\n";
     assert_eq!(
         found(raw)[0],
-        r#"id: "8d0f7dc6-5458-4cfb-ae61-c6b2a1870a22" "70166" "70145" "35419""#
+        r#"id: "70166" "8d0f7dc6-5458-4cfb-ae61-c6b2a1870a22" "70145" "35419""#
     );
     assert_eq!(
         found(raw).len(),

@@ -20,7 +20,7 @@ fn found_by(set: &ExtractorSet, raw: &str, name: &str) -> Vec<Value> {
 }
 
 #[test]
-fn ids_come_in_the_order_of_their_forms() {
+fn ids_of_fields_come_before_those_of_texts() {
     let raw = r#"{"note": "see 70010, PR 57 and 550e8400-e29b-41d4-a716-446655440000", "userId": "u-1", "id": 12345, "author_id": 9, "again": 12345, "total": 4200}"#;
     assert_eq!(
         found(raw, "id"),
@@ -28,9 +28,9 @@ fn ids_come_in_the_order_of_their_forms() {
             json!("u-1"),
             json!(12345),
             json!(9),
-            json!("550e8400-e29b-41d4-a716-446655440000"),
-            json!("57"),
             json!("70010"),
+            json!("57"),
+            json!("550e8400-e29b-41d4-a716-446655440000"),
             json!("4200")
         ]
     );
@@ -46,7 +46,7 @@ fn the_examples_of_each_type_are_found() {
         (
             ids,
             "id",
-            r#"["550e8400-e29b-41d4-a716-446655440000","12345"]"#,
+            r#"["12345","550e8400-e29b-41d4-a716-446655440000"]"#,
         ),
         (dates, "date", r#"["2025-01-15","2025-01-15T10:30:00Z"]"#),
         ("42, 3.14 or 1000", "number", "[42,3.14,1000]"),

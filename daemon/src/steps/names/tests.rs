@@ -71,10 +71,8 @@ fn the_legacy_formats() {
     );
     assert_eq!(
         read("RESULT_FROM_STEP_2_RESULT"),
-        Ok(Name::Result {
-            step: StepRef::Number(2),
-            failed: false
-        })
+        Ok(field("RESULT", 2, None)),
+        "the field of this name"
     );
 }
 

@@ -17,6 +17,7 @@ use crate::operation::{Access, Call, Context, Op};
 use crate::sessions::{PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
+use crate::steps::extract::MINED_BYTES_MAX;
 use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::view::StepAttempt;
 use crate::steps::{parse, trail};
@@ -47,6 +48,7 @@ impl Op for RecordStep {
         let (cx, caller, args) = call.into_parts();
         check(&args)?;
         let explain = args.explain == Some(true);
+        let result_bytes = args.result.as_ref().map_or(0, |result| result.0.len());
         let selector = SessionSelector::of(&caller, args.session.as_ref()).fenced(args.fence);
         let choice = PreparedSession::prepare(selector, cx.engine.clock());
         let shared = Arc::clone(&cx);
@@ -57,8 +59,22 @@ impl Op for RecordStep {
         };
         let bytes = command.body.as_ref().map_or(0, |body| body.bytes.len());
         let outcome = cx.write(&caller, claim, bytes, command).await?;
-        reply(cx, outcome, explain).await
+        let mut reply = reply(cx, outcome, explain).await?;
+        if reply.warnings.is_empty() {
+            reply.warnings.extend(size_warning(result_bytes));
+        }
+        Ok(reply)
     }
+}
+
+/// Returns a warning if a result is larger than what is searched. It is told without a look into the result.
+fn size_warning(bytes: usize) -> Option<String> {
+    (bytes > MINED_BYTES_MAX).then(|| {
+        format!(
+            "the result is large ({bytes} bytes): ids, dates and values of other types are looked for in the first \
+             {MINED_BYTES_MAX} bytes of its text alone; its fields are complete"
+        )
+    })
 }
 
 fn check(args: &RecordStepArgs) -> Result<(), Refusal> {
@@ -193,4 +209,17 @@ fn found_in(
         .map(|found| (found.name.clone(), found.values.len() as u64))
         .collect();
     Ok(Some((counts, data.size_warning())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_is_not_searched_to_its_end_warns() {
+        assert_eq!(size_warning(0), None);
+        assert_eq!(size_warning(MINED_BYTES_MAX), None);
+        let warning = size_warning(MINED_BYTES_MAX + 1).unwrap_or_default();
+        assert!(warning.contains("4194305 bytes"), "{warning}");
+    }
 }

@@ -2,9 +2,10 @@
 
 use super::Strategy;
 use super::form::form;
+use super::items;
 use super::step::StepData;
-use crate::steps::extract::{Extract, Type};
-use crate::steps::parse::{Index, Kind, NodeId, NodeLabel, Nodes, last_word};
+use crate::steps::extract::{Extract, FieldForm, Type};
+use crate::steps::parse::{Index, Kind, Node, NodeId, NodeLabel, Nodes, last_word};
 use crate::steps::words;
 use serde_json::Value;
 
@@ -32,21 +33,24 @@ pub(super) enum FieldValue {
 
 /// A field that answers to a name.
 ///
-/// The order is that of preference: the shallowest match wins; at equal depth, the name wins over an alias.
+/// The order is that of preference: the shallowest match wins; at equal depth, the name wins over an alias; of a list,
+/// the first item with an alias, as `ID` and `DATE` are of one item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Match {
-    /// An object or a truth value where a text or a number is meant.
-    is_odd: bool,
-    depth: u16,
-    by: MatchedBy,
+pub(super) struct Match {
+    /// A value of another form than the field's, such as a truth value where a text or a number is meant.
+    pub(super) is_odd: bool,
+    pub(super) depth: u16,
+    pub(super) by: MatchedBy,
+    /// Item of the outermost list that it is in, for an alias.
+    item: Option<NodeId>,
     /// Place of the alias in its list.
-    rank: usize,
-    node: NodeId,
+    pub(super) rank: usize,
+    pub(super) node: NodeId,
 }
 
 /// How a field answers to a name, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum MatchedBy {
+pub(super) enum MatchedBy {
     /// Its whole path is the name as written or in lower case.
     Path,
     /// Its key, or the end of its path, has the letters and digits of the name.
@@ -87,12 +91,22 @@ pub(super) fn find(step: &StepData, field: &str, of: Option<Type>) -> Option<Hit
                 let found = FieldValue::Fields(fields.collect());
                 Some(Hit { strategy, found })
             }
-            None => {
-                let of = step.set().type_named(field)?;
-                extracted(Strategy::Extracted, of)
-            }
+            None => match step.set().type_named(field) {
+                Some(of) => extracted(Strategy::Extracted, of),
+                None => address_of(step, field),
+            },
         },
     }
+}
+
+/// Looks up an address in what a name is about: `AUTHOR_EMAIL` is also the address in `"author": "Zoë <zoe@example.com>"`
+/// and the one in an `author` without an `email`.
+fn address_of(step: &StepData, field: &str) -> Option<Hit> {
+    splits(field).find_map(|(head, tail)| {
+        let of = step.set().type_named(tail)?;
+        let is_address = matches!(of, Type::Email | Type::Url);
+        is_address.then(|| typed(step, of, &matches(step, head)))?
+    })
 }
 
 /// Looks up a field of the outermost object only.
@@ -117,7 +131,7 @@ pub(super) fn outermost(step: &StepData, field: &str) -> Option<Hit> {
 }
 
 /// Returns the fields that answer to a name, best first.
-fn matches(step: &StepData, field: &str) -> Vec<Match> {
+pub(super) fn matches(step: &StepData, field: &str) -> Vec<Match> {
     let nodes = step.parsed().nodes();
     let written = written_path(nodes, field);
     if !written.is_empty() {
@@ -125,6 +139,7 @@ fn matches(step: &StepData, field: &str) -> Vec<Match> {
             is_odd: false,
             depth: 0,
             by: MatchedBy::Path,
+            item: None,
             rank: 0,
             node,
         });
@@ -132,12 +147,12 @@ fn matches(step: &StepData, field: &str) -> Vec<Match> {
     }
     let mut own = named(step, field);
     let aliases = step.set().aliases(field);
-    aliased(step, field, &aliases.same, aliases.is_plain, &mut own);
+    aliased(step, field, &aliases.same, aliases.form, &mut own);
     // A narrow name such as PULL_REQUEST_ID is not answered by its list's general names while it is there itself.
     if aliases.same.is_empty() || own.is_empty() {
         let shift = aliases.same.len();
         let before = own.len();
-        aliased(step, field, &aliases.other, aliases.is_plain, &mut own);
+        aliased(step, field, &aliases.other, aliases.form, &mut own);
         own.iter_mut()
             .skip(before)
             .for_each(|found| found.rank += shift);
@@ -205,13 +220,14 @@ impl PathWalk<'_> {
 }
 
 /// Returns the fields under a name: by their key, the last word of a dotted key, or the end of their path.
-fn named(step: &StepData, field: &str) -> Vec<Match> {
+pub(super) fn named(step: &StepData, field: &str) -> Vec<Match> {
     let (nodes, index) = (step.parsed().nodes(), step.parsed().index());
     let lower = field.to_lowercase();
     let found = |node: NodeId, by| Match {
         is_odd: false,
         depth: nodes.get(node).map_or(u16::MAX, |node| node.depth),
         by,
+        item: None,
         rank: 0,
         node,
     };
@@ -227,8 +243,10 @@ fn named(step: &StepData, field: &str) -> Vec<Match> {
     let by_last_word = index.under_last_word(nodes, field);
     all.extend(by_last_word.map(|id| found(id, MatchedBy::LastWord)));
     for (head, tail) in splits(field) {
-        let head = [words::normalise(head)];
-        let below = under(index, nodes, tail).filter(|id| is_below(nodes, *id, &head));
+        // `LABEL_NAME` is also the `name` of one of the `labels`.
+        let mut heads = words::plurals(&words::normalise(head));
+        heads.push(words::normalise(head));
+        let below = under(index, nodes, tail).filter(|id| is_below(nodes, *id, &heads));
         all.extend(below.map(|id| found(id, MatchedBy::Letters)));
     }
     all
@@ -236,23 +254,29 @@ fn named(step: &StepData, field: &str) -> Vec<Match> {
 
 /// Adds the fields under the aliases of a name, and those under an alias of one of its parts: `AUTHOR_EMAIL` is the
 /// `email` of a `creator`, `ISSUE_TITLE` the `summary` of an `issue`.
-fn aliased(step: &StepData, field: &str, aliases: &[String], is_plain: bool, all: &mut Vec<Match>) {
+fn aliased(
+    step: &StepData,
+    field: &str,
+    aliases: &[String],
+    form: FieldForm,
+    all: &mut Vec<Match>,
+) {
     let (nodes, index) = (step.parsed().nodes(), step.parsed().index());
-    let mut add = |id: NodeId, rank, is_plain: bool| {
+    let mut add = |id: NodeId, rank, form: FieldForm| {
         let Some(node) = nodes.get(id) else {
             return;
         };
-        let is_text = matches!(node.kind, Kind::String | Kind::Number);
         all.push(Match {
-            is_odd: is_plain && !is_text,
+            is_odd: !has_form(nodes, node, form),
             depth: node.depth,
             by: MatchedBy::Alias,
+            item: items::outermost(nodes, id),
             rank,
             node: id,
         });
     };
     for (rank, alias) in aliases.iter().enumerate() {
-        under(index, nodes, alias).for_each(|id| add(id, rank, is_plain));
+        under(index, nodes, alias).for_each(|id| add(id, rank, form));
     }
     for (head, tail) in splits(field) {
         let of_head = step.set().aliases(head);
@@ -266,12 +290,30 @@ fn aliased(step: &StepData, field: &str, aliases: &[String], is_plain: bool, all
                 0 => heads.get(1..).unwrap_or_default(),
                 _ => heads.as_slice(),
             };
-            let is_plain = rank > 0 && of_tail.is_plain;
+            let form = match rank {
+                0 => FieldForm::Any,
+                _ => of_tail.form,
+            };
             if !heads.is_empty() {
                 under(index, nodes, tail)
                     .filter(|id| is_below(nodes, *id, heads))
-                    .for_each(|id| add(id, rank, is_plain));
+                    .for_each(|id| add(id, rank, form));
             }
+        }
+    }
+}
+
+/// Returns whether a value has the form of a field.
+fn has_form(nodes: &Nodes, node: &Node, form: FieldForm) -> bool {
+    /// Digits of a year, or of a day and a month with a short year.
+    const DATE_DIGITS_MIN: usize = 4;
+    let is_text = matches!(node.kind, Kind::String | Kind::Number);
+    match form {
+        FieldForm::Any => true,
+        FieldForm::Plain => is_text,
+        FieldForm::Date => {
+            let digits = nodes.text(node).bytes().filter(u8::is_ascii_digit);
+            is_text && digits.take(DATE_DIGITS_MIN).count() == DATE_DIGITS_MIN
         }
     }
 }
@@ -339,11 +381,12 @@ fn typed(step: &StepData, of: Type, matches: &[Match]) -> Option<Hit> {
         let Match {
             depth,
             by,
+            item,
             rank,
             node,
             ..
         } = *found;
-        (depth, !is_whole, by, rank, node)
+        (depth, !is_whole, by, item, rank, node)
     });
     let (_, best, _) = forms.first()?;
     let strategy = best.by.strategy(Some(of));
@@ -398,48 +441,6 @@ pub(super) fn place(step: &StepData, found: &FieldValue) -> String {
     }
 }
 
-/// Returns the values of an alias that name the items of a list better than the fields of the name.
-///
-/// `[{"pullRequestId": 5, "repository": {"id": 9}}]`: the id of an item is its `pullRequestId`, and `id` is only that
-/// of something within it.
-pub(super) fn items_alias(step: &StepData, field: &str, own: &[NodeId]) -> Option<Vec<NodeId>> {
-    let nodes = step.parsed().nodes();
-    let best = *matches(step, field).first()?;
-    if best.by != MatchedBy::Alias || best.is_odd {
-        return None;
-    }
-    let item = nodes.get(best.node)?.parent;
-    let is_item = matches!(nodes.get(item)?.label, NodeLabel::Index(_));
-    let shallowest = own
-        .iter()
-        .min_by_key(|id| (nodes.get(**id).map(|node| node.depth), **id));
-    let is_inside =
-        shallowest.is_none_or(|id| (item..nodes.get(item).map_or(0, |n| n.end)).contains(id));
-    (is_item && is_inside || own.is_empty()).then(|| alias_peers(step, field))
-}
-
-/// Returns the fields of the best alias of a name, in document order.
-pub(super) fn alias_peers(step: &StepData, field: &str) -> Vec<NodeId> {
-    let nodes = step.parsed().nodes();
-    let all = matches(step, field);
-    let aliases = || {
-        all.iter()
-            .filter(|found| found.by == MatchedBy::Alias && !found.is_odd)
-    };
-    let Some(best) = aliases().next() else {
-        return Vec::new();
-    };
-    let same = aliases().filter(|found| same_shape(nodes, best.node, found.node));
-    let mut peers: Vec<NodeId> = same.map(|found| found.node).collect();
-    peers.sort_unstable();
-    peers
-}
-
-/// Returns the fields under a name without its aliases, in any order.
-pub(super) fn fields_named(step: &StepData, field: &str) -> impl Iterator<Item = NodeId> {
-    named(step, field).into_iter().map(|found| found.node)
-}
-
 /// Returns the values of a match that have the shape of the first: fields on the same path, ignoring array indexes.
 pub(super) fn peers(step: &StepData, found: &FieldValue) -> Vec<Value> {
     let nodes = step.parsed().nodes();
@@ -458,7 +459,7 @@ pub(super) fn peers(step: &StepData, found: &FieldValue) -> Vec<Value> {
     }
 }
 
-fn same_shape(nodes: &Nodes, left: NodeId, right: NodeId) -> bool {
+pub(super) fn same_shape(nodes: &Nodes, left: NodeId, right: NodeId) -> bool {
     let (mut left, mut right) = (left, right);
     loop {
         let (Some(one), Some(other)) = (nodes.get(left), nodes.get(right)) else {

@@ -381,7 +381,7 @@ const FAILED: &[(&str, Option<&str>, &[(&str, &str)])] = &[
     ),
 ];
 
-fn judge(session: &Session, name: &str, expected: &str) -> Option<String> {
+pub(super) fn judge(session: &Session, name: &str, expected: &str) -> Option<String> {
     let resolver = Resolver {
         history: session,
         set: &session.set,

@@ -1,7 +1,8 @@
 //! Lists and counts over all values of a field in one step.
 
-use super::field;
+use super::field::{self, Match, MatchedBy};
 use super::form::form;
+use super::items;
 use super::step::StepData;
 use crate::steps::extract::Type;
 use crate::steps::parse::{Kind, NodeId};
@@ -15,7 +16,7 @@ pub(super) struct FieldList {
     pub(super) place: String,
 }
 
-/// Returns every distinct value of a field, at all depths and in document order.
+/// Returns every distinct value of a field, in document order: of a list those of its items, else those at all depths.
 ///
 /// A field that is a list gives its items. Without a match, an alias of the field answers, and then the values of the
 /// type that the field names. `None` if none of them exists. The list may be empty for a type, and for a result whose
@@ -61,13 +62,19 @@ pub(super) fn all(step: &StepData, field: &str, of: Option<Type>) -> Option<Fiel
 
 /// Returns the values of a plural such as `PR_IDS`, which no field has as its name: those of `ALL_PR_IDS`.
 ///
-/// Only the plurals of types and of names with aliases count. Any other word is the name of a field.
+/// Types and names with aliases have plurals. Any other word has one if the items of a list have the singular.
 pub(super) fn plural(step: &StepData, field: &str, of: Option<Type>) -> Option<FieldList> {
     let set = step.set();
     let is_known =
         |form: &String| set.type_named(form).is_some() || set.aliases(form).all().next().is_some();
+    let is_in_list = |form: &String| {
+        field::matches(step, form)
+            .iter()
+            .any(|found| items::is_in_list(step, found.node))
+    };
     let mut singulars = words::number_forms(field).into_iter();
-    let is_plural = singulars.any(|form| form.len() < field.len() && is_known(&form));
+    let is_plural =
+        singulars.any(|form| form.len() < field.len() && (is_known(&form) || is_in_list(&form)));
     let list = is_plural.then(|| all(step, field, of)).flatten()?;
     (!list.values.is_empty()).then_some(list)
 }
@@ -79,30 +86,23 @@ pub(super) fn distinct(mut values: Vec<Value>) -> Vec<Value> {
     values
 }
 
-/// Returns the fields of a name in any of its forms, or of its alias, in document order.
+/// Returns the fields of a name in any of its forms, or of an alias, in document order.
 ///
 /// The values of a type are better than an alias, except for ids: `pullRequestId` is the id of a pull request, while
 /// the extractor also takes those of what is around it.
 fn fields(step: &StepData, forms: &[String], named: Option<Type>) -> Vec<NodeId> {
-    let mut own: Vec<NodeId> = forms
-        .iter()
-        .flat_map(|form| field::fields_named(step, form))
+    let takes_aliases = named.is_none_or(|named| named == Type::Id);
+    let found = forms.iter().flat_map(|form| match takes_aliases {
+        true => field::matches(step, form),
+        false => field::named(step, form),
+    });
+    let mut found: Vec<Match> = found
+        .filter(|found| found.by != MatchedBy::Alias || !found.is_odd)
         .collect();
-    own.sort_unstable();
-    own.dedup();
-    let is_id = named == Some(Type::Id);
-    let may_be_alias = match own.is_empty() {
-        true => is_id || named.is_none(),
-        false => is_id,
-    };
-    if may_be_alias {
-        let mut known = forms
-            .iter()
-            .filter(|form| step.set().aliases(form).all().next().is_some());
-        let alias = known.find_map(|form| field::items_alias(step, form, &own));
-        return alias.filter(|found| !found.is_empty()).unwrap_or(own);
-    }
-    own
+    found.sort_unstable();
+    let mut seen = HashSet::with_capacity(found.len());
+    found.retain(|found| seen.insert(found.node));
+    items::own(step, found, forms)
 }
 
 fn members(step: &StepData, id: NodeId) -> Vec<Value> {

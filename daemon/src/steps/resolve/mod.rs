@@ -2,8 +2,11 @@
 
 mod field;
 mod form;
+mod items;
 #[cfg(test)]
 mod judged;
+#[cfg(test)]
+mod judged_lists;
 mod list;
 mod nearest;
 mod outcome;
@@ -101,6 +104,7 @@ impl<H: History> Resolver<'_, H> {
         let of = of.and_then(|of| self.set.type_named(of));
         match field::find(&step, field, of) {
             Some(hit) => self.hit(step, &hit),
+            None if of.is_none() && words::same(field, "result") => self.result(step),
             None => match list::plural(&step, field, of) {
                 Some(list) => Outcome::value(step, Strategy::All, list.values.into(), list.place),
                 None => Outcome::missing(step, field, of, self.set),
@@ -140,18 +144,13 @@ impl<H: History> Resolver<'_, H> {
         None
     }
 
-    /// Returns the outermost object's field `result`, else the raw result.
+    /// Returns the result as it was recorded.
     fn result(&self, step: Arc<StepData>) -> Outcome {
-        match field::outermost(&step, "result") {
-            Some(hit) => self.hit(step, &hit),
-            None if !step.success && step.raw.is_empty() => {
-                Outcome::missing(step, "RESULT", None, self.set)
-            }
-            None => {
-                let raw = Value::String(step.raw.clone());
-                Outcome::value(step, Strategy::Raw, raw, "the whole result")
-            }
+        if !step.success && step.raw.is_empty() {
+            return Outcome::missing(step, "RESULT", None, self.set);
         }
+        let raw = Value::String(step.raw.clone());
+        Outcome::value(step, Strategy::Raw, raw, "the whole result")
     }
 
     /// Returns the outermost object's field `count`, else the length of the main list.
@@ -234,7 +233,7 @@ impl<H: History> Resolver<'_, H> {
         &self,
         name: &Name,
         step: StepRef,
-        find: impl FnOnce(Arc<StepData>) -> Outcome,
+        find: impl Fn(Arc<StepData>) -> Outcome,
     ) -> Result<Outcome, H::Error> {
         let number = match self.number(step)? {
             Ok(number) => number,
@@ -251,7 +250,15 @@ impl<H: History> Resolver<'_, H> {
         }
         Ok(match self.failure(&step, name) {
             Some(outcome) => outcome,
-            None if name.takes_failed() => find(step),
+            None if name.takes_failed() => match find(Arc::clone(&step)) {
+                found @ Outcome::Value(_) => found,
+                nothing @ Outcome::Nothing(_) => {
+                    let is_result = matches!(name, Name::Result { .. });
+                    let error = step.of_error().filter(|_| !is_result).map(Arc::new);
+                    let found = error.and_then(|error| find(error).in_error());
+                    found.unwrap_or(nothing)
+                }
+            },
             None => Outcome::failed(step, &name.of_failed(number).to_string()),
         })
     }

@@ -82,6 +82,20 @@ impl Outcome {
         })
     }
 
+    /// Marks a value as one from the error of a failed step; `None` if there is no value.
+    pub(super) fn in_error(self) -> Option<Outcome> {
+        match self {
+            Outcome::Value(answer) => Some(Outcome::Value(Answer {
+                found_at: answer.found_at.map(|place| match place.as_str() {
+                    "" => "the error".to_owned(),
+                    place => format!("the error: {place}"),
+                }),
+                ..answer
+            })),
+            Outcome::Nothing(_) => None,
+        }
+    }
+
     /// Creates an outcome without a value, for a reason that concerns no particular step.
     pub(super) fn nothing(reason: Reason, message: String) -> Outcome {
         Outcome::Nothing(Refusal {

@@ -115,6 +115,20 @@ impl StepData {
             .or_else(|| Some(self.raw.clone()).filter(is_said))
     }
 
+    /// Returns the error of a failed step as if it were the result, for names that ask for a failed step.
+    #[must_use]
+    pub fn of_error(&self) -> Option<StepData> {
+        let error = self.error_text().filter(|_| !self.success)?;
+        let (number, set) = (self.step, Arc::clone(&self.set));
+        Some(StepData::new(
+            number,
+            self.attempt,
+            self.position,
+            error,
+            set,
+        ))
+    }
+
     /// Returns the field `error` of a result that is one object: a text, or an object with a `message`.
     fn error_field(&self) -> Option<String> {
         let parsed = self.parsed();
