@@ -4,6 +4,7 @@ mod access;
 mod command;
 mod host;
 mod lineage;
+mod named_project;
 pub mod operations;
 mod select;
 mod settings;
@@ -19,6 +20,7 @@ pub use access::AccessTimes;
 pub use command::{BeginSession, CreateSession};
 pub use host::HostSession;
 pub use lineage::{Line, SharedSteps, lineage};
+pub use named_project::{CURRENT, RegisteredProjects, current_or, named_project};
 pub use select::{
     PreparedSession, ResolvedSession, SessionSelector, fenced, find, fresh_id, open, session_of,
     was_forgotten,

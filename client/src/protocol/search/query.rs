@@ -44,7 +44,7 @@ pub struct SearchDocumentsArgs {
 pub struct SearchArgs {
     /// The query: keywords, a question, a concept.
     pub query: String,
-    /// Only these kinds: `document`, `message`, `step`, `context`, `checkpoint`; default: all.
+    /// Only these kinds; default: all.
     pub kinds: Vec<Kind>,
     /// Search algorithm: 'text' for exact keywords, 'vector' for semantic similarity, 'hybrid' for balanced relevance, 'semantic' for advanced understanding.
     #[schema(extend("default" = "hybrid"))]
