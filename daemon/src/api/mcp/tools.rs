@@ -40,6 +40,9 @@ const COMMON: [&str; 12] = [
 /// Arguments hidden in one tool because another tool is made for them.
 const ELSEWHERE: [(&str, &str); 2] = [("search", "filters"), ("search", "include_content")];
 
+/// Arguments hidden in one tool because they rarely matter there: an append fits any version.
+const RARE: [(&str, &str); 1] = [("append_context", "expected_version")];
+
 /// Returns the listed tools, by name.
 #[must_use]
 pub fn listed(tool_selection: &ToolSelection) -> Vec<Tool> {
@@ -57,7 +60,8 @@ fn short(tool: &Tool) -> Tool {
     if let Some(Value::Object(properties)) = input.get_mut("properties") {
         properties.retain(|name, _| {
             let name = name.as_str();
-            !COMMON.contains(&name) && !ELSEWHERE.contains(&(tool.name.as_ref(), name))
+            let own = (tool.name.as_ref(), name);
+            !COMMON.contains(&name) && !ELSEWHERE.contains(&own) && !RARE.contains(&own)
         });
     }
     loosen(&mut input);
@@ -68,9 +72,13 @@ fn short(tool: &Tool) -> Tool {
     short
 }
 
-/// Removes `additionalProperties`, because hidden arguments are also accepted, and the form of ids and natural
-/// numbers, which a model need not read: a refusal explains it.
+/// Removes `additionalProperties`, because hidden arguments are also accepted, and what a model need not read: the form of
+/// ids and natural numbers, which a refusal explains, and what the items of a described list are.
 fn loosen(schema: &mut JsonObject) {
+    let is_described = schema.get("description").is_some_and(Value::is_string);
+    if let Some(Value::Object(items)) = schema.get_mut("items").filter(|_| is_described) {
+        items.retain(|name, value| name != "description" || !value.is_string());
+    }
     schema.retain(|name, value| match name.as_str() {
         "additionalProperties" => !value.is_boolean(),
         "pattern" => !value.is_string(),

@@ -28,8 +28,8 @@ impl Op for Search {
     type Reply = SearchReply;
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search everything";
-    const DESCRIPTION: &'static str = "Searches everything: documents, messages, tool results, context files, checkpoints. `kinds`, \
-        `session` and `project` narrow it.";
+    const DESCRIPTION: &'static str =
+        "Searches everything: documents, messages, tool results, context files, checkpoints.";
     const ACCESS: Access = Access::Read;
 
     async fn call(call: Call<SearchArgs>) -> Result<SearchReply, Refusal> {
