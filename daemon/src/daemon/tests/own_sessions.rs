@@ -410,9 +410,9 @@ async fn an_empty_project_has_an_empty_pack() {
 async fn a_pack_prefers_a_conversation_to_a_checkpoint() {
     let memory = Fixture::new();
     let args = json!({"message": "why is it slow?"});
-    let saved = memory.save(PERSON, json!({"goal": "go on"})).await;
+    memory.save(PERSON, json!({"goal": "go on"})).await;
     let pack = memory.call(OTHER, "enrich_message", args.clone()).await;
-    assert_eq!(pack["session"], saved["session"], "{pack}");
+    assert_eq!(pack["chosen_by"], "project", "{pack}");
     let said = memory.say(FIRST, "the cache is cold").await;
     memory.save(SECOND, json!({"goal": "rest"})).await;
     let pack = memory.call(OTHER, "enrich_message", args.clone()).await;
