@@ -132,6 +132,9 @@ pub fn event_words(kind: &str, payload: &Value, width: usize) -> String {
             ("", "") => "began a session".to_owned(),
             ("", about) | (about, _) => format!("began a session: {}", in_one_line(about)),
         },
+        "CheckpointSaved" if !text("checkpoint").is_empty() => {
+            checkpoint_words(payload, text("metadata"))
+        }
         _ => {
             let summary = summary(payload);
             match summary.is_empty() {
@@ -163,6 +166,38 @@ fn step_words(payload: &Value, tool: &str, purpose: &str) -> String {
         (None, None) => String::new(),
     };
     format!("step {number} {tool}{purpose}{outcome}")
+}
+
+/// Describes a saved checkpoint: its name, its size, and the keys that the event names: large ones and critical ones.
+fn checkpoint_words(payload: &Value, metadata: &str) -> String {
+    let described: Value = serde_json::from_str(metadata).unwrap_or_default();
+    let mut words = match described.get("name").and_then(Value::as_str) {
+        Some(name) if !name.is_empty() => format!("saved checkpoint {:?}", in_one_line(name)),
+        _ => "saved a checkpoint".to_owned(),
+    };
+    let list = |name: &str| payload.get(name).and_then(Value::as_array).cloned();
+    let parts = list("parts").unwrap_or_default();
+    // A part's first object is its value: hash, length, size on disk.
+    let length = |part: &Value| part.pointer("/chain/0/1").and_then(Value::as_u64);
+    let total = parts.iter().filter_map(length);
+    words += &format!(", {}", bytes(total.fold(0, u64::saturating_add)));
+    let mut keys: Vec<String> = Vec::new();
+    let large = parts.iter().filter_map(|part| part.get("key").cloned());
+    for key in large.chain(list("critical").unwrap_or_default()) {
+        if let Some(key) = key.as_str().map(in_one_line)
+            && !keys.contains(&key)
+        {
+            keys.push(key);
+        }
+    }
+    let has_small = parts.iter().any(|part| part.get("key").is_none());
+    if has_small && !keys.is_empty() {
+        keys.push("small keys".to_owned());
+    }
+    if !keys.is_empty() {
+        words += &format!(": {}", keys.join(", "));
+    }
+    words
 }
 
 /// Splits the name of a kind into words: `CheckpointSaved` becomes `checkpoint saved`.
@@ -284,6 +319,19 @@ mod tests {
                 "began a session: Fix it",
             ),
             ("SessionCreated", json!({}), "began a session"),
+            (
+                "CheckpointSaved",
+                json!({"checkpoint": "7913", "hash": "47", "stored_bytes": 46, "new_bytes": 0,
+                    "critical": ["goal"], "metadata": "{\"name\":\"before the deploy\"}", "parts": [
+                        {"chain": [["47", 40, 46, 0]]}, {"key": "history", "chain": [["48", 2008, 100, 0]]}]}),
+                "saved checkpoint \"before the deploy\", 2.0 KiB: history, goal, small keys",
+            ),
+            (
+                "CheckpointSaved",
+                json!({"checkpoint": "7913", "stored_bytes": 7, "new_bytes": 0, "parts": [
+                        {"chain": [["47", 7, 7, 0]]}]}),
+                "saved a checkpoint, 7 B",
+            ),
             ("KeyMarked", json!({"key": "goal"}), "key marked: key=goal"),
             ("KeyMarked", Value::Null, "key marked (forgotten)"),
         ] {

@@ -183,7 +183,14 @@ impl Operation {
         if let Some(fill) = self.fill {
             fill(matches, caller, &mut fields)?;
         }
-        let reply = caller.reply(self.name, fields)?;
+        let reply = caller.reply(self.name, fields);
+        let reply = match self.report.list_name() {
+            None => reply?,
+            Some(list) => match caller.list_reply(list, reply)? {
+                Some(reply) => reply,
+                None => return Ok(Exit::Good),
+            },
+        };
         let rendered = self.report.render(&reply.json, matches)?;
         caller.print(reply, rendered)
     }

@@ -23,7 +23,7 @@ pub const ENTITY: Command = Command::family(
             "List the entities of a session, of a project or of all sessions",
             "list_entities",
             named_session,
-            Report::Rendered(listed),
+            Report::List("entities", listed),
         )
         .flags(&[
             &[

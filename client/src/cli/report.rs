@@ -2,7 +2,7 @@
 
 use std::io;
 
-use lore::protocol::{Deserialize, Meta, Reply, Serialize};
+use lore::protocol::{Code, Deserialize, Meta, Reply, Serialize};
 use serde_json::Value;
 
 use super::output::{self, Output, sanitize, table};
@@ -18,6 +18,8 @@ pub enum Report {
     Facts(&'static [Column]),
     /// A list of the reply as a table.
     Table(Table),
+    /// A list of the reply, by its name, as a function shows it.
+    List(&'static str, fn(&Value, &Matches) -> Rendered),
     /// Text from a function.
     Text(fn(&Value) -> String),
     /// Output from a function that also decides the outcome.
@@ -158,9 +160,22 @@ impl Report {
             Self::Facts(columns) => Rendered::good(facts(columns, &value)),
             Self::Table(table) => table.render(&value),
             Self::Text(render) => Rendered::good(render(&value)),
-            Self::Rendered(render) => render(&value, matches),
+            Self::Rendered(render) | Self::List(_, render) => render(&value, matches),
             Self::Exact(render) => render(json)?,
         })
+    }
+}
+
+impl Report {
+    /// Returns the name of the list that it shows, if it shows one.
+    pub const fn list_name(&self) -> Option<&'static str> {
+        match self {
+            Self::Table(table) => Some(table.list),
+            Self::List(name, _) => Some(name),
+            Self::Line(_) | Self::Facts(_) | Self::Text(_) | Self::Rendered(_) | Self::Exact(_) => {
+                None
+            }
+        }
     }
 }
 
@@ -177,6 +192,29 @@ impl Table {
             );
         }
         Rendered::good(rows(self.columns, values) + &more(self.more, value))
+    }
+}
+
+impl Caller {
+    /// Returns the reply with a list. If there is no session to read, says that the list is empty and returns `None`,
+    /// unless the caller named the session.
+    pub fn list_reply(
+        &self,
+        name: &str,
+        reply: Result<Reply, Failure>,
+    ) -> Result<Option<Reply>, Failure> {
+        match reply {
+            Err(Failure::Call(error))
+                if error.to_body().code == Code::SessionNotFound
+                    && self.output == Output::Human
+                    && self.named_session()?.is_none() =>
+            {
+                let name = name.replace('_', " ");
+                lore::errln!("lore: no {name}: no session here has any");
+                Ok(None)
+            }
+            reply => reply.map(Some),
+        }
     }
 }
 

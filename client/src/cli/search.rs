@@ -211,14 +211,14 @@ fn results(reply: &Value, matches: &Matches) -> Rendered {
     }
     let results = list(reply, "results");
     if results.is_empty() {
-        let nearest = match list(reply, "nearest_contexts") {
-            // A warning that names the filter names them too.
-            [_, ..] if list(reply, "warnings").is_empty() => {
-                "; the nearest contexts are {nearest_contexts}"
-            }
-            _ => "",
-        };
-        aside += &fill(&format!("lore: nothing was found{nearest}\n"), reply);
+        // The warnings, which are printed behind it, say why, and name the nearest contexts.
+        if list(reply, "warnings").is_empty() {
+            let nearest = match list(reply, "nearest_contexts") {
+                [] => "",
+                _ => "; the nearest contexts are {nearest_contexts}",
+            };
+            aside += &fill(&format!("lore: nothing was found{nearest}\n"), reply);
+        }
         return Rendered::nothing(aside);
     }
     let is_full = matches.is("full");

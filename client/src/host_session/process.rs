@@ -7,7 +7,49 @@ use std::fs;
 const ANCESTORS_MAX: usize = 32;
 
 /// Shells that hosts start for a single command.
-const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "busybox"];
+const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash"];
+/// Programs that hold many others, which their first argument names.
+const COLLECTIONS: [&str; 2] = ["busybox", "toybox"];
+/// Programs that run the command in their arguments. Some replace themselves by it; while they start it, they are seen.
+const WRAPPERS: [&str; 37] = [
+    "bwrap",
+    "chroot",
+    "chrt",
+    "dbus-run-session",
+    "doas",
+    "env",
+    "faketime",
+    "fakeroot",
+    "find",
+    "firejail",
+    "flock",
+    "gtimeout",
+    "ionice",
+    "ltrace",
+    "nice",
+    "nohup",
+    "nsenter",
+    "numactl",
+    "parallel",
+    "perf",
+    "prlimit",
+    "runuser",
+    "sandbox-exec",
+    "script",
+    "setpriv",
+    "setsid",
+    "stdbuf",
+    "strace",
+    "su",
+    "sudo",
+    "systemd-run",
+    "taskset",
+    "time",
+    "timeout",
+    "unshare",
+    "valgrind",
+    "xargs",
+];
 
 /// A process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,15 +95,15 @@ impl Process {
     }
 
     /// Returns the process of the host that started it: its nearest ancestor that the host has not marked with this
-    /// variable, and that is no shell for a single command.
+    /// variable, and that only runs a command for another: no wrapper, no shell for a single command, no subshell.
     pub fn host(&self, mark: Option<&str>) -> Self {
         let mut process = self.clone();
         for _ in 0..ANCESTORS_MAX {
             let Some(parent) = Self::of(process.parent) else {
                 break;
             };
-            let is_passed = parent.is_shell_of_one_command()
-                || mark.is_some_and(|mark| parent.has_variable(mark));
+            let is_passed =
+                parent.only_runs_a_command() || mark.is_some_and(|mark| parent.has_variable(mark));
             process = parent;
             if !is_passed {
                 break;
@@ -70,21 +112,59 @@ impl Process {
         process
     }
 
-    fn is_shell_of_one_command(&self) -> bool {
-        let Some(words) = self.words() else {
+    /// Returns whether it is between a host and a command of the host.
+    fn only_runs_a_command(&self) -> bool {
+        let Some(line) = self.words() else {
             return false;
         };
-        let mut words = words.split(|byte| *byte == 0);
-        let program = words.next().unwrap_or_default();
-        let name = program.rsplit(|byte| *byte == b'/').next();
-        let name = String::from_utf8_lossy(name.unwrap_or_default());
-        SHELLS.contains(&name.trim_start_matches('-')) && words.any(is_command_flag)
+        let (program, arguments) = program(&line);
+        if !SHELLS.contains(&&*program) {
+            return WRAPPERS.contains(&&*program);
+        }
+        has_command(arguments) || self.is_subshell(&line)
+    }
+
+    /// Returns whether a shell with these words is a part of a script, as `$(…)` and `(…)` are: a copy of its parent.
+    fn is_subshell(&self, line: &[u8]) -> bool {
+        let parent = Self::of(self.parent).and_then(|parent| parent.words());
+        parent.is_some_and(|parent| parent == line)
     }
 }
 
-/// Returns whether a shell's word is `-c`, alone or with other flags as in `-lc`.
-fn is_command_flag(word: &[u8]) -> bool {
-    matches!(word, [b'-', flags @ ..] if flags.last() == Some(&b'c') && flags.iter().all(u8::is_ascii_alphabetic))
+/// Returns the name of the program that a line of words runs, and its arguments.
+fn program(line: &[u8]) -> (String, impl Iterator<Item = &[u8]>) {
+    let name = |word: &[u8]| {
+        let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        String::from_utf8_lossy(name)
+            .trim_start_matches('-')
+            .to_owned()
+    };
+    let mut words = line.split(|byte| *byte == 0);
+    let mut program = name(words.next().unwrap_or_default());
+    if COLLECTIONS.contains(&&*program) {
+        program = name(words.next().unwrap_or_default());
+    }
+    (program, words)
+}
+
+/// Returns whether a shell's arguments give a command: `-c`, alone or with other flags as in `-lc`, before any script.
+fn has_command<'w>(mut arguments: impl Iterator<Item = &'w [u8]>) -> bool {
+    while let Some(word) = arguments.next() {
+        match word {
+            [b'-', b'-', ..] => {}
+            [b'-' | b'+', flags @ ..] if !flags.is_empty() => {
+                if word.starts_with(b"-") && flags.contains(&b'c') {
+                    return true;
+                }
+                // The name of an option follows.
+                if matches!(flags.last(), Some(b'o' | b'O')) {
+                    let _ = arguments.next();
+                }
+            }
+            _ => return false,
+        }
+    }
+    false
 }
 
 #[cfg(target_os = "linux")]
@@ -192,9 +272,72 @@ mod tests {
     }
 
     #[test]
-    fn only_a_shell_with_a_command_is_passed() {
-        for (word, is_command) in [("-c", true), ("-lc", true), ("-i", false), ("x.sh", false)] {
-            assert_eq!(is_command_flag(word.as_bytes()), is_command, "{word}");
+    fn a_shell_with_a_command_is_told_from_one_with_a_script() {
+        for (line, is_command) in [
+            ("sh -c x", true),
+            ("/bin/bash -lc x", true),
+            ("bash -ce x", true),
+            ("bash -eo pipefail -c x", true),
+            ("bash --norc -c x", true),
+            ("busybox sh -c x", true),
+            ("-zsh -i", false),
+            ("bash x.sh", false),
+            ("bash x.sh -c", false),
+            ("bash -e x.sh -c", false),
+            ("bash +c", false),
+            ("bash", false),
+            ("", false),
+        ] {
+            let line = line.replace(' ', "\0");
+            let (_, arguments) = program(line.as_bytes());
+            assert_eq!(has_command(arguments), is_command, "{line:?}");
+        }
+    }
+
+    /// Runs a script that prints the number of a process, and returns that process's host and the script's process.
+    #[cfg(target_os = "linux")]
+    fn host_in_script(script: &str) -> (String, String) {
+        use std::io::{BufRead, BufReader};
+        use std::process::{Command, Stdio};
+
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("script.sh");
+        fs::write(&file, script).unwrap();
+        let mut shell = Command::new("sh")
+            .arg(&file)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(shell.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let inner = Process::of(line.trim().parse().unwrap()).unwrap();
+        let found = inner.host(None).identity();
+        let own = Process::of(shell.id()).unwrap().identity();
+        // The end of its input ends the script.
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        (found, own)
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn wrappers_and_subshells_of_a_script_are_passed() {
+        // It says its number, and waits until its input ends.
+        let command = "sh -c 'echo $$; exec cat'";
+        for script in [
+            format!("{command}\ntrue\n"),
+            format!("timeout 60 {command}\ntrue\n"),
+            format!("({command}; true)\ntrue\n"),
+            format!("(true; (nice timeout 60 {command}; true); true)\ntrue\n"),
+            format!(
+                "sh -c \"env timeout 60 {}; true\"\ntrue\n",
+                command.replace('$', "\\$")
+            ),
+        ] {
+            let (found, own) = host_in_script(&script);
+            assert_eq!(found, own, "{script}");
         }
     }
 }

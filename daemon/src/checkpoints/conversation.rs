@@ -95,7 +95,7 @@ pub struct Group {
 
 /// Returns the groups of a conversation by rank; `None` for an array that is not a conversation.
 pub fn groups(elements: &[&RawValue]) -> Option<Vec<Group>> {
-    if elements.len() < 2
+    if elements.is_empty()
         || elements
             .iter()
             .any(|element| !element.get().starts_with('{'))
@@ -446,10 +446,10 @@ fn rank(messages: &[Message], groups: Vec<Vec<usize>>) -> Vec<Group> {
             chosen.push(at);
         }
     }
-    let share = if chosen.len() == 3 {
-        SHARE_OF_THREE
-    } else {
-        SHARE
+    let share = match (groups.len(), chosen.len()) {
+        (1, _) => 1.0,
+        (_, 3) => SHARE_OF_THREE,
+        _ => SHARE,
     };
     let mut rest: Vec<(bool, f64, usize)> = Vec::new();
     for (at, group) in groups

@@ -55,7 +55,7 @@ pub use view::{SPACE, apply, has_kept, ids_of, newest, next_after, of_session_ro
 
 /// Asks for a session with a checkpoint.
 #[must_use]
-pub const fn wanted() -> WantedContent {
+pub const fn content() -> WantedContent {
     WantedContent::new("a checkpoint", |rows, lines, _| {
         for line in lines {
             if newest(rows, &line.session, line.before())?.is_some() {

@@ -45,7 +45,7 @@ impl Resource for Checkpoint {
             &state,
             &caller.actor,
             cx.engine.clock().now(),
-            &checkpoints::wanted(),
+            &checkpoints::content(),
         ) else {
             return Ok(Page::default());
         };

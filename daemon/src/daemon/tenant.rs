@@ -123,6 +123,7 @@ impl Tenant {
             .with(cursors)
             .with(lives.sessions.clone())
             .with(sessions::SharedSteps(steps::shared_attempts))
+            .with(sessions::RegisteredProjects(projects::ids))
             .with(lives.last_read.clone())
             .with(config.packs)
             .with(entities::Entities::new(paths.packs()))

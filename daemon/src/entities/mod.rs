@@ -30,7 +30,7 @@ pub use view::{
 
 /// Asks for a session with entities.
 #[must_use]
-pub const fn wanted() -> WantedContent {
+pub const fn content() -> WantedContent {
     WantedContent::new("entities", |rows, lines, _| {
         Ok(!kinds(rows, lines)?.is_empty())
     })

@@ -7,6 +7,7 @@ use super::page::{Filter, Page};
 use crate::engine::PublishedState;
 use crate::error::Refusal;
 use crate::operation::{Access, Call, Op, blocking};
+use crate::sessions;
 
 /// Maximum page size that is read without a separate thread, in events.
 const QUICK_MAX: u64 = 20;
@@ -24,13 +25,18 @@ impl Op for ReadEvents {
     const ACCESS: Access = Access::Read;
 
     async fn call(call: Call<ReadEventsArgs>) -> Result<ReadEventsReply, Refusal> {
-        let Call { cx, args, .. } = call;
+        let (cx, caller, mut args) = call.into_parts();
         let published = cx.read(args.at_least).await?;
         let durable = cx.engine.is_durable();
         if is_quick(&args) {
             return page(&published, args, durable);
         }
-        blocking(move || page(&published, args, durable)).await
+        blocking(move || {
+            args.project =
+                sessions::named_project(&cx, &published.snapshot, &caller, args.project)?;
+            page(&published, args, durable)
+        })
+        .await
     }
 }
 

@@ -17,6 +17,7 @@ use crate::engine::PublishedState;
 use crate::error::Refusal;
 use crate::hint::{arg, hint};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::sessions;
 
 /// Maximum wait of one call, in milliseconds; larger values are reduced to this.
 const WAIT_MS_MAX: u64 = 30_000;
@@ -38,7 +39,12 @@ impl Op for FollowEvents {
     const WAITS: bool = true;
 
     async fn call(call: Call<FollowEventsArgs>) -> Result<FollowEventsReply, Refusal> {
-        let (cx, caller, args) = call.into_parts();
+        let (cx, caller, mut args) = call.into_parts();
+        if args.project.is_some() {
+            let published = cx.read(None).await?;
+            let rows = &published.snapshot;
+            args.project = sessions::named_project(&cx, rows, &caller, args.project)?;
+        }
         let wait_ms = args.wait_ms.unwrap_or(0).min(WAIT_MS_MAX);
         if wait_ms > 0 {
             caller.wait_permit.check()?;

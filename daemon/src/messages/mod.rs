@@ -20,7 +20,7 @@ pub use view::{
 
 /// Asks for a session with messages.
 #[must_use]
-pub const fn wanted() -> WantedContent {
+pub const fn content() -> WantedContent {
     WantedContent::new("messages", |rows, lines, _| {
         Ok(totals(rows, lines)?.messages > 0)
     })

@@ -20,6 +20,19 @@ pub use settings::PackSettings;
 pub use size::{Point, PruneTotals, context_size, prunings, series};
 pub use view::{SPACE, apply, forget, forget_outside, forget_own, resting_on, tokens};
 
+use crate::messages;
+use crate::sessions::WantedContent;
+
+/// Asks for a session with messages or tool uses; if none has them, for one with anything.
+#[must_use]
+pub fn content() -> WantedContent {
+    WantedContent::new("messages or results of tools", |rows, lines, _| {
+        let totals = messages::totals(rows, lines)?;
+        Ok(totals.messages > 0 || totals.uses > 0)
+    })
+    .or_anything()
+}
+
 // For the engine's tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::copies::{self, SeenPlaces};
 use super::files::SyncStatus;
 use super::known_versions::KnownVersions;
 use super::location::{Configured, ProjectLocation};
@@ -44,6 +45,8 @@ pub struct ProjectState {
     pub sync_status: SyncStatus,
     /// The versions that agents know.
     pub known_versions: KnownVersions,
+    /// Where moved repositories were found.
+    seen: SeenPlaces,
     shelf: TemplateCache,
     root: PathBuf,
     configured: Vec<Configured>,
@@ -72,6 +75,7 @@ impl ProjectState {
             configured: settings.configured,
             sync_status: SyncStatus::new(root.clone()),
             known_versions: KnownVersions::default(),
+            seen: SeenPlaces::default(),
             shelf: TemplateCache::new(templates),
             root,
             reaches_files: true,
@@ -161,12 +165,24 @@ impl ProjectState {
             // That repository is elsewhere now, and this is another one in its old place.
             place.set_apart();
         }
+        let has_sign = |there: &ProjectLocation, row: &view::ProjectRow| {
+            there.git.iter().any(|sign| row.git.contains(sign))
+        };
         let is_gone = |id: &str, row: &view::ProjectRow| {
             let there = self.place_of(Path::new(&row.path));
-            let is_there = |there: &ProjectLocation| {
-                there.project == *id && there.git.iter().any(|sign| row.git.contains(sign))
-            };
-            !there.as_ref().is_some_and(is_there)
+            if there.is_some_and(|there| there.project == *id && has_sign(&there, row)) {
+                return false;
+            }
+            if copies::is_same_directory(&place, &row.git) {
+                return true;
+            }
+            // It resembles the repository, which may be elsewhere: the one that was known first keeps the project.
+            let seen = self.seen.of(id).filter(|seen| *seen != place.path);
+            let seen = seen.and_then(|seen| self.place_of(&seen));
+            !seen.is_some_and(|there| has_sign(&there, row))
+                && !copies::is_original_near(Path::new(&row.path), &place, &row.git, |path| {
+                    self.place_of(path)
+                })
         };
         let mut found: Option<(bool, String, view::ProjectRow)> = None;
         for (id, row) in view::projects(rows)? {
@@ -186,6 +202,9 @@ impl ProjectState {
         if let Some((is_here, id, row)) = found {
             place.project = id;
             place.is_moved = !is_here;
+            if place.is_moved {
+                self.seen.note(&place.project, &place.path);
+            }
             if place.marker.name.is_none() {
                 place.name = row.name;
             }

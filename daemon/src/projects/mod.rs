@@ -8,6 +8,7 @@ mod append;
 mod changes;
 mod command;
 pub mod compare;
+mod copies;
 pub mod disk;
 mod earlier;
 mod entry_merge;
@@ -44,8 +45,8 @@ pub use location::{Configured, ProjectLocation};
 pub use marker::{Marker, lines as marker_lines, path as marker_path};
 pub use passages::{Passage, content, drawn_on, passages, position_of};
 pub use view::{
-    FileRow, SPACE, apply, file, file_types, files, forget, name_of, project, shared_with, version,
-    worktrees,
+    FileRow, SPACE, apply, file, file_types, files, forget, ids, name_of, project, shared_with,
+    version, worktrees,
 };
 
 use std::sync::LazyLock;

@@ -8,18 +8,38 @@ use super::validate::Validation;
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::events::projects::{Change, ContextWritten, DraftSaved};
-use crate::hint::{Tool, hint};
+use crate::hint::{Tool, arg, hint};
 use crate::log::{Body, Hash, codec};
 use crate::operation::Context;
 use crate::steps::Text;
 use crate::store::PendingBlob;
+
+/// Refuses an invalid entry for a context file.
+///
+/// # Errors
+/// `INVALID_INPUT` if the entry is empty, too long or binary.
+pub fn check_entry(entry: &str, bytes_max: u64) -> Result<(), Refusal> {
+    if is_empty(entry) {
+        return Err(Refusal::invalid("the entry is empty").hint(hint![
+            "Give the new entry alone, as ", arg("entry"),
+            ": one line such as `Login fails after a restart` becomes its heading, or Markdown with a heading. \
+             The rest of the file stays as it is.";
+            Tool::GetContext, " shows the entries of the file, or its template."
+        ]));
+    }
+    check_content(entry, bytes_max)
+}
+
+fn is_empty(content: &str) -> bool {
+    content.trim_start_matches('\u{feff}').trim().is_empty()
+}
 
 /// Refuses invalid content of a context file.
 ///
 /// # Errors
 /// `INVALID_INPUT` if the content is empty, too long or binary.
 pub fn check_content(content: &str, bytes_max: u64) -> Result<(), Refusal> {
-    if content.trim_start_matches('\u{feff}').trim().is_empty() {
+    if is_empty(content) {
         return Err(Refusal::invalid("the content is empty").hint(hint![
             "Give the whole content of the file.";
             Tool::ClearContext, " empties a file on purpose."
@@ -218,5 +238,17 @@ mod tests {
             assert!(refused.message.contains(reported), "{content:?}: {refused}");
         }
         check_content("\u{feff}# A\r\n", 10).unwrap();
+    }
+
+    /// An empty entry is told apart from an empty file: the advice is how to append.
+    #[test]
+    fn an_empty_entry_is_told_how_to_append() {
+        for entry in ["", "\u{feff} \n"] {
+            let refused = check_entry(entry, 10).unwrap_err();
+            assert!(refused.message.contains("entry is empty"), "{refused}");
+        }
+        let refused = check_entry("# A\0", 10).unwrap_err();
+        assert!(refused.message.contains("U+0000"), "{refused}");
+        check_entry("A", 10).unwrap();
     }
 }

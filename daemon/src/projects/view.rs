@@ -301,6 +301,11 @@ pub fn projects(rows: &dyn Rows) -> Result<Vec<(String, ProjectRow)>, Error> {
     under(rows, b"p")
 }
 
+/// Lists the ids of all projects.
+pub fn ids(rows: &dyn Rows) -> Result<Vec<String>, Error> {
+    Ok(projects(rows)?.into_iter().map(|(id, _)| id).collect())
+}
+
 /// Returns a worktree of a project, if it was recorded.
 pub fn worktree(rows: &dyn Rows, project: &str, path: &str) -> Result<Option<WorktreeRow>, Error> {
     get(rows, &key(b'w', project, &[path.as_bytes()]))

@@ -230,6 +230,15 @@ pub fn fits(entry: &Entry, document_filter: &DocumentFilter) -> bool {
             .all(|(path, condition)| condition.is_met(&entry.custom, path))
 }
 
+/// Returns whether a document matches the document filter and has a chunk that it selects.
+pub fn fits_with_chunks(entry: &Entry, document_filter: &DocumentFilter) -> bool {
+    let has_chunk = |chunks: Chunks| {
+        document_filter.pattern.is_none() && document_filter.range.is_none()
+            || (0..entry.row.taken.chunks).any(|number| chunks.have(u64::from(number)))
+    };
+    fits(entry, document_filter) && chunks(entry, document_filter).is_some_and(has_chunk)
+}
+
 /// Returns the selected chunks of a document; `None` if no chunk is selected.
 fn chunks(entry: &Entry, document_filter: &DocumentFilter) -> Option<Chunks> {
     let file = entry.row.file_name();

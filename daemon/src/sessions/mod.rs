@@ -5,6 +5,7 @@ mod checks;
 mod command;
 mod host;
 mod lineage;
+mod named_project;
 pub mod operations;
 mod select;
 mod settings;
@@ -21,6 +22,7 @@ pub use checks::{fenced, find, open, was_forgotten};
 pub use command::{BeginSession, CreateSession};
 pub use host::HostSession;
 pub use lineage::{Line, SharedSteps, lineage};
+pub use named_project::{CURRENT, RegisteredProjects, current_or, named_project};
 pub use select::{PreparedSession, ResolvedSession, SessionSelector, fresh_id, session_of};
 pub use settings::SessionSettings;
 pub use tombstone::{

@@ -345,17 +345,19 @@ impl SessionSelector {
             return self.found(own.clone(), own_choice(&host));
         }
         let project = self.project.as_deref();
+        let mut found = wanted;
         let mut other = newest_with(rows, project, own.as_deref(), wanted)?;
         if other.is_none() && any != *wanted {
+            found = &any;
             other = newest_with(rows, project, own.as_deref(), &any)?;
         }
         match (other, own) {
             (Some(other), _) => {
-                self.note_other(rows, &other, now, wanted)?;
+                self.note_other(rows, &other, now, found)?;
                 Ok(other)
             }
             (None, Some(own)) => self.found(own, own_choice(&host)),
-            (None, None) => Err(self.nothing(rows, wanted)?),
+            (None, None) => Err(self.nothing(rows, found)?),
         }
     }
 

@@ -21,6 +21,8 @@ pub struct WantedContent {
     name: &'static str,
     numbers: Vec<u32>,
     check: ContentCheck,
+    /// What is enough if no session has it: its name and check.
+    otherwise: Option<(&'static str, ContentCheck)>,
 }
 
 impl PartialEq for WantedContent {
@@ -52,6 +54,17 @@ impl WantedContent {
             name,
             numbers: Vec::new(),
             check,
+            otherwise: None,
+        }
+    }
+
+    /// Takes a session with anything recorded if none has this content; the caller's own at once.
+    #[must_use]
+    pub fn or_anything(self) -> Self {
+        let anything = Self::default();
+        Self {
+            otherwise: Some((anything.name, anything.check)),
+            ..self
         }
     }
 
@@ -72,10 +85,8 @@ impl WantedContent {
     /// Returns what makes a session empty for this read: a caller with other steps gets no steps of another session.
     #[must_use]
     pub fn any(&self) -> Self {
-        Self {
-            numbers: Vec::new(),
-            ..self.clone()
-        }
+        let (name, check) = self.otherwise.unwrap_or((self.name, self.check));
+        Self::new(name, check)
     }
 
     /// Returns its name in messages.

@@ -31,7 +31,7 @@ pub use words::normalise;
 
 /// Asks for a session with these steps, or with any if there are no numbers.
 #[must_use]
-pub fn wanted(numbers: Vec<u32>) -> WantedContent {
+pub fn content(numbers: Vec<u32>) -> WantedContent {
     let check: ContentCheck = |rows, lines, numbers| {
         if numbers.is_empty() {
             return Ok(last_before(rows, lines, u32::MAX)?.is_some());

@@ -406,6 +406,33 @@ fn the_root_is_no_project() {
     assert_eq!(listed(&daemon).len(), 1, "nothing was written");
 }
 
+/// The copy of a repository that moved unseen is another project, whichever of the two is seen first.
+#[test]
+fn a_copy_of_a_moved_repository_is_another_project() {
+    let (home, daemon) = serve!();
+    let current = json!({"project_id": "current", "file_type": "session_summary"});
+    let read = |dir: &str| {
+        let mut inside = connect_in(&daemon, "ada", dir);
+        call(&mut inside, "get_context", current.clone()).unwrap()["project"].clone()
+    };
+    for (name, copy_first) in [("one", true), ("two", false)] {
+        let first = folder(&home, name);
+        git(&first, &["init", "-q"]);
+        git(&first, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        write(&daemon, &first, "session_summary", &summary(&[name]));
+        let project = read(&first);
+        let (moved, copy) = (format!("{first}-2"), format!("{first}-2-copy"));
+        fs::rename(&first, &moved).unwrap();
+        let copied = Command::new("cp").args(["-r", &moved, &copy]).status();
+        assert!(copied.unwrap().success());
+        if copy_first {
+            assert_ne!(read(&copy), project);
+        }
+        assert_eq!(read(&moved), project);
+        assert_ne!(read(&copy), project);
+    }
+}
+
 /// A repository keeps its context files when it moves, with or without commits; a copy and a new repository in its
 /// old place are other projects.
 #[test]
@@ -449,6 +476,11 @@ fn a_repository_is_recognised_where_it_is() {
         let found = listed(&daemon);
         let found = found.iter().find(|one| one["project"] == project).unwrap();
         assert_eq!(found["path"], json!(moved));
+
+        let copy = format!("{}/{name}-copy", folder(&home, "moved"));
+        let copied = Command::new("cp").args(["-r", &moved, &copy]).status();
+        assert!(copied.unwrap().success());
+        assert_ne!(read(&copy)["project"], project, "a copy of the moved one");
 
         let again = folder(&home, name);
         git(&again, &["init", "-q"]);

@@ -201,6 +201,18 @@ fn the_filter_that_excludes_everything_is_named() {
             ["file_name, file_type", "together"],
         ),
         (json!({"tags": ["red"]}), ["`tags`", "`red`"]),
+        (
+            json!({"chunk_range": {"start": 900, "end": 950}}),
+            ["`chunk_range`", "the highest is 0"],
+        ),
+        (
+            json!({"chunk_pattern": "logon.md_chunk_*"}),
+            ["`chunk_pattern`", "login.md_chunk_0"],
+        ),
+        (
+            json!({"chunk_pattern": "login.md", "file_type": "txt"}),
+            ["file_type, chunk_pattern", "together"],
+        ),
     ] {
         let reply = search(filters.clone());
         assert_eq!(reply["total"], 0, "{filters}");
@@ -218,6 +230,50 @@ fn the_filter_that_excludes_everything_is_named() {
         let reply = search(filters.clone());
         assert_eq!(chunks(&reply), ["notes.txt_chunk_0"], "{filters}");
     }
+}
+
+/// So is a filter by kind or time in a search of everything, alone or with others.
+#[test]
+fn the_kind_or_time_that_excludes_everything_is_named() {
+    let (_home, daemon) = serve!();
+    let message = json!({"sender": "user", "content": "A kiwi grows here."});
+    daemon.call("record_message", message);
+    for (filters, words) in [
+        (json!({"kinds": ["step"]}), ["`kinds`", "`message`"]),
+        (
+            json!({"kinds": ["step", "checkpoint"]}),
+            ["`checkpoint` or `step`", "excludes everything"],
+        ),
+        (
+            json!({"since": "2999-01-01"}),
+            ["`since`", "the newest text is of"],
+        ),
+        (
+            json!({"until": "1999-01-01"}),
+            ["`until`", "the oldest text is of"],
+        ),
+        (
+            json!({"kinds": ["message"], "until": "1999-01-01"}),
+            ["`until`", "excludes everything"],
+        ),
+    ] {
+        for query in ["kiwi", "something else"] {
+            let mut args = filters.clone();
+            args["query"] = json!(query);
+            args["search_type"] = json!("text");
+            let reply = daemon.call("search", args);
+            let warning = reply["warnings"][0].as_str().unwrap_or_default();
+            assert!(
+                words.iter().all(|word| warning.contains(word)),
+                "{filters}: {warning}"
+            );
+        }
+    }
+    // A filter that leaves something is no reason.
+    let args = json!({"query": "zebra", "kinds": ["message"], "since": "2000-01-01", "search_type": "text"});
+    let reply = daemon.call("search", args);
+    let warning = reply["warnings"][0].as_str().unwrap();
+    assert!(!warning.contains("excludes"), "{warning}");
 }
 
 /// All matching files are found once, with the right count, in text and in vectors.

@@ -65,7 +65,7 @@ pub const CHECKPOINT: Command = Command::family(
     "checkpoint",
     "Save an agent's context, and load it exactly",
     &[
-        Command::call_with("save", "Save a JSON object as a checkpoint of your session, which is made if there is none", "workflow_checkpoint_save", save, Report::Text(saved))
+        Command::call_with("save", "Save a JSON object as a checkpoint of your session, which is made if you have none", "workflow_checkpoint_save", save, Report::Text(saved))
             .flags(&[
                 &[FILE],
                 DESCRIPTION,
@@ -200,7 +200,10 @@ fn put_description(matches: &Matches, fields: &mut Fields) -> Result<(), Failure
 fn checkpoints(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let mut fields = matches.fields()?;
     fields.put_some("sessionId", caller.session()?.as_ref())?;
-    let mut reply = caller.reply("workflow_checkpoint_list", fields)?;
+    let reply = caller.reply("workflow_checkpoint_list", fields);
+    let Some(mut reply) = caller.list_reply("checkpoints", reply)? else {
+        return Ok(Exit::Good);
+    };
     let total = meta(&reply)?.and_then(|meta| meta.total);
     let rendered = listed(&read(&reply.json)?, total);
     // The JSON output is an object, as over MCP.

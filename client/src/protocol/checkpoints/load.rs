@@ -14,8 +14,7 @@ pub struct LoadArgs {
     /// The checkpoint to load; excludes `sessionId`.
     #[serde(alias = "checkpoint_id", alias = "checkpoint")]
     pub checkpoint_id: Option<CheckpointId>,
-    /// Load the latest checkpoint of this session; excludes `checkpointId`. Default: your own session, else the
-    /// project's newest with a checkpoint.
+    /// Load the latest checkpoint of this session; excludes `checkpointId`.
     #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// Return only these top-level keys; default: all.

@@ -9,7 +9,7 @@ use super::super::{CheckpointId, RawObject, SessionId};
 #[wire(args(fence, key, agent))]
 #[serde(rename_all = "camelCase")]
 pub struct SaveArgs {
-    /// The session to save in. Default: your own, made if there is none.
+    /// The session to save in. Default: your own, made if you have none.
     #[serde(alias = "session_id", alias = "session")]
     pub session_id: Option<SessionId>,
     /// The context to save: a JSON object.

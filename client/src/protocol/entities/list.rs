@@ -9,7 +9,7 @@ use super::{EntityName, Sort};
 #[wire(args(session = "Only this session; default, without `project` and `all`: your own.", .., as_of, at_least, agent))]
 #[derive(Default)]
 pub struct ListEntitiesArgs {
-    /// All sessions of this project.
+    /// All sessions of this project, by its id or `current`.
     pub project: Option<String>,
     /// All sessions.
     pub all: Option<bool>,

@@ -20,7 +20,7 @@ pub struct FollowEventsArgs {
     pub others: Option<bool>,
     /// Only this session.
     pub session: Option<SessionId>,
-    /// Only this project.
+    /// Only this project, by its id or `current`.
     pub project: Option<String>,
     /// Only this agent.
     pub agent: Option<String>,

@@ -32,7 +32,7 @@ pub struct ReadEventsArgs {
     pub limit: Option<u64>,
     /// Only this session.
     pub session: Option<SessionId>,
-    /// Only this project.
+    /// Only this project, by its id or `current`.
     pub project: Option<String>,
     /// Only this agent.
     pub agent: Option<String>,

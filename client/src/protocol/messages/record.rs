@@ -12,8 +12,7 @@ pub struct RecordMessageArgs {
     pub sender: Sender,
     /// The complete text of the message.
     pub content: String,
-    /// Its type; default: `query` for a user or the system, `response` for an assistant,
-    /// `tool_result` for a tool.
+    /// Its type; default: that of its sender, such as `query` for a user.
     #[serde(rename = "type")]
     pub kind: Option<MessageType>,
     /// Tools that were used for it.

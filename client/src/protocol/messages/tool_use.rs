@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::ToolStatus;
 use crate::protocol::Body;
 
-/// A tool that was used to make a message.
+/// A tool that was used.
 #[wire(args)]
 pub struct ToolUse {
     /// Its name.

@@ -79,7 +79,7 @@ pub enum WhyLeftOut {
 pub struct EnrichMessageArgs {
     /// The message to answer; it is in the pack unchanged.
     pub message: String,
-    /// Token budget of the prompt, in o200k tokens (default 4000).
+    /// Budget of the prompt in o200k tokens (default 4000).
     pub max_tokens: Option<u64>,
 }
 
@@ -89,11 +89,11 @@ pub struct EnrichMessageArgs {
 pub struct ContextPackArgs {
     /// Draw only from this session.
     pub session: Option<SessionId>,
-    /// Draw from all sessions of this project; default: the caller's project.
+    /// Draw from this project, by its id or `current`; default: your own.
     pub project: Option<String>,
     /// The task; it is in the pack unchanged.
     pub query: String,
-    /// Token budget of the prompt, in o200k tokens (default 4000).
+    /// Budget of the prompt in o200k tokens (default 4000).
     pub max_tokens: Option<u64>,
 }
 

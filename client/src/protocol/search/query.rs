@@ -44,7 +44,7 @@ pub struct SearchDocumentsArgs {
 pub struct SearchArgs {
     /// The query: keywords, a question, a concept.
     pub query: String,
-    /// Only these kinds: `document`, `message`, `step`, `context`, `checkpoint`; default: all.
+    /// Only these kinds; default: all.
     pub kinds: Vec<Kind>,
     /// Search algorithm: 'text' for exact keywords, 'vector' for semantic similarity, 'hybrid' for balanced relevance, 'semantic' for advanced understanding.
     #[schema(extend("default" = "hybrid"))]
@@ -52,11 +52,11 @@ pub struct SearchArgs {
     pub search_type: Option<SearchType>,
     /// Only messages and results of this session.
     pub session: Option<SessionId>,
-    /// Only this project: its sessions and context files. Without a scope, the caller's project comes first.
+    /// Only this project, by its id or `current`. Without a scope, yours comes first.
     pub project: Option<String>,
-    /// Only what was said or recorded from this date or time on: `2026-11-21`, or RFC 3339.
+    /// Only from this date or time on: `2026-11-21`, or RFC 3339.
     pub since: Option<String>,
-    /// Only what was said or recorded up to this date, inclusive, or up to this time.
+    /// Only up to this date, inclusive, or up to this time.
     pub until: Option<String>,
     /// Filters for documents; with them only documents are found.
     #[serde(deserialize_with = "crate::protocol::lenient_numbers::structure")]

@@ -11,7 +11,7 @@ use crate::protocol::SessionId;
 pub struct ListSessionsArgs {
     /// Only this user.
     pub user: Option<String>,
-    /// Only this project; default: all projects.
+    /// Only this project, by its id or `current`; default: all projects.
     pub project: Option<String>,
     /// Only sessions with events of this agent.
     pub by_agent: Option<String>,

@@ -8,7 +8,7 @@ use super::super::{Position, SessionId, lenient_numbers};
 /// Arguments of `resolve_variables`.
 #[wire(args(session, .., as_of, at_least, agent))]
 pub struct ResolveVariablesArgs {
-    /// Names such as ID_FROM_STEP_2, DATE_FROM_STEP_1_DATE, ALL_IDS_FROM_STEP_3.
+    /// Names such as ID_FROM_STEP_2.
     #[wire(required)]
     pub names: Vec<String>,
     /// The step being prepared, for names with PREVIOUS.

@@ -149,11 +149,22 @@ fn people_may_talk_as_well() {
     assert_eq!(ranked(&conversation).unwrap()[..2], [vec![0], vec![2]]);
 }
 
+/// A conversation begins with one message, which has all of its room.
+#[test]
+fn one_message_is_a_conversation() {
+    for one in [
+        json!([{"role": "user", "content": "alone"}]),
+        json!([{"speaker": "Dana", "text": "Hello"}]),
+    ] {
+        assert_eq!(ranked(&one).unwrap(), [vec![0]], "{one}");
+        assert!(is_conversation(&one.to_string()));
+    }
+}
+
 #[test]
 fn other_arrays_are_not_conversations() {
     for other in [
         json!([]),
-        json!([{"role": "user", "content": "alone"}]),
         json!(["user: a", "assistant: b"]),
         json!([{"level": "error", "message": "x"}, {"level": "info", "message": "y"}]),
         json!([{"name": "Dana", "role": "user"}, {"name": "Ali", "role": "admin"}]),

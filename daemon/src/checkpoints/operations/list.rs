@@ -43,7 +43,7 @@ impl Op for List {
         let state = State::live(&cx, args.at_least).await?;
         let selector = SessionSelector::of(&caller, args.session_id.as_ref());
         let now = cx.engine.clock().now();
-        let session = selector.find(&state, &caller.actor, now, &checkpoints::wanted())?;
+        let session = selector.find(&state, &caller.actor, now, &checkpoints::content())?;
         let session = session_id(&session)?;
         let event_lookup = args.as_of.clone().map(|as_of| (&session, as_of));
         let state = state_as_of(&cx, args.at_least, event_lookup).await?;

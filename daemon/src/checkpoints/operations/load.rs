@@ -50,7 +50,7 @@ impl Op for Load {
             let state = State::live(&cx, args.at_least).await?;
             let selector = SessionSelector::of(&caller, args.session_id.as_ref());
             let now = cx.engine.clock().now();
-            let session = selector.find(&state, &caller.actor, now, &checkpoints::wanted())?;
+            let session = selector.find(&state, &caller.actor, now, &checkpoints::content())?;
             args.session_id = Some(session_id(&session)?);
         }
         let args = Arc::new(args);

@@ -110,7 +110,7 @@ fn expected_key(checkpoint: &CheckpointId) -> Result<CheckpointKey, Refusal> {
 
 /// A save in progress.
 struct PendingSave {
-    /// The session: the named one, else the caller's own, which is made if there is none.
+    /// The session: the named one, else the caller's own, which is made if it has none.
     selector: SessionSelector,
     context: Arc<prepare::Context>,
     metadata: Metadata,

@@ -404,3 +404,76 @@ async fn an_empty_project_has_an_empty_pack() {
     assert_eq!(pack["chosen_by"], "new");
     assert_eq!(memory.step(FIRST, 1).await["session"], pack["session"]);
 }
+
+/// A pack is of the newest session with a conversation, and only without one of a session that has less.
+#[tokio::test]
+async fn a_pack_prefers_a_conversation_to_a_checkpoint() {
+    let memory = Fixture::new();
+    let args = json!({"message": "why is it slow?"});
+    memory.save(PERSON, json!({"goal": "go on"})).await;
+    let pack = memory.call(OTHER, "enrich_message", args.clone()).await;
+    assert_eq!(pack["chosen_by"], "project", "{pack}");
+    let said = memory.say(FIRST, "the cache is cold").await;
+    memory.save(SECOND, json!({"goal": "rest"})).await;
+    let pack = memory.call(OTHER, "enrich_message", args.clone()).await;
+    assert_eq!(pack["session"], said["session"], "{pack}");
+    assert!(
+        pack["prompt"]
+            .as_str()
+            .unwrap()
+            .contains("the cache is cold")
+    );
+    // Whoever saved has a session of its own.
+    let own = memory.call(SECOND, "enrich_message", args).await;
+    assert_ne!(own["session"], said["session"], "{own}");
+}
+
+/// `current` is the caller's project wherever a project is named, and an unknown project is refused.
+#[tokio::test]
+async fn current_is_the_callers_project_in_every_operation() {
+    let memory = Fixture::new();
+    memory.say(FIRST, "switch-nyc-01 is down").await;
+    for (name, list) in [
+        ("list_sessions", "/sessions"),
+        ("list_entities", "/entities"),
+        ("read_events", "/events"),
+        ("follow_events", "/events"),
+        ("search", "/results"),
+        ("context_pack", "/sections"),
+    ] {
+        let args = |project: &str| match name {
+            "search" | "context_pack" => json!({"project": project, "query": "switch-nyc-01"}),
+            _ => json!({"project": project}),
+        };
+        let by_id = memory.call(FIRST, name, args("p")).await;
+        let listed = by_id.pointer(list).and_then(Value::as_array).unwrap();
+        assert!(!listed.is_empty(), "{name}: {by_id}");
+        let current = memory.call(FIRST, name, args("current")).await;
+        assert_eq!(
+            current.pointer(list).unwrap().as_array().unwrap().len(),
+            listed.len(),
+            "{name}"
+        );
+        for wrong in ["pp", "nothing-like-it"] {
+            let called = memory.try_in(Some("p"), FIRST, name, args(wrong)).await;
+            let refusal = called.unwrap_err();
+            assert_eq!(refusal.code, Code::ProjectNotFound, "{name}: {refusal}");
+            let hint = refusal.hint.as_ref().map(|hint| format!("{hint:?}"));
+            assert!(hint.unwrap().contains("`p`"), "{name}: {refusal:?}");
+        }
+        // A caller without a project has no current one.
+        let called = memory.try_in(None, FIRST, name, args("current")).await;
+        assert_eq!(called.unwrap_err().code, Code::ProjectNotFound, "{name}");
+        // The own project is known before anything is recorded in it.
+        let called = memory
+            .try_in(Some("q"), PERSON, name, args("current"))
+            .await;
+        assert!(called.is_ok(), "{name}: {called:?}");
+    }
+    let made = memory
+        .call(SECOND, "create_session", json!({"project": "current"}))
+        .await;
+    assert_eq!(made["project"], "p");
+    let args = json!({"project": "current"});
+    assert_eq!(memory.call(FIRST, "forget", args).await["sessions"], 2);
+}

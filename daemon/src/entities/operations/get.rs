@@ -50,7 +50,7 @@ impl Op for GetEntity {
         }
         super::caught_up(&cx, args.at_least).await?;
         let read = ReadContext::of(&args)
-            .wanting(entities::wanted())
+            .wanting(entities::content())
             .open(cx, caller)
             .await?;
         blocking(move || show(&read, &args)).await

@@ -93,10 +93,11 @@ async fn among(
             );
         }
         let state = State::live(cx, args.at_least).await?;
-        return Ok((state, EntityScope::Projects(args.project.clone())));
+        let project = sessions::named_project(cx, &state, &caller, args.project.clone())?;
+        return Ok((state, EntityScope::Projects(project)));
     }
     let read = ReadContext::of(args)
-        .wanting(entities::wanted())
+        .wanting(entities::content())
         .open(Arc::clone(cx), caller)
         .await?;
     let lines = read.lines()?;

@@ -69,7 +69,7 @@ impl ResolveRequest {
         let selector = SessionSelector::of(caller, args.session.as_ref()).fenced(args.fence);
         let state = State::live(cx, None).await?;
         let now = cx.engine.clock().now();
-        let session = match selector.find(&state, &caller.actor, now, &entities::wanted()) {
+        let session = match selector.find(&state, &caller.actor, now, &entities::content()) {
             Ok(session) => Some(session),
             // A named session that does not exist is an error; without a name, a session is created with the answer.
             Err(refusal) if selector.session.is_some() => return Err(refusal),

@@ -15,7 +15,7 @@ use crate::forgetting::select::{ForgetSelector, Selection, SelectionContext};
 use crate::hint::{arg, hint};
 use crate::log::Log;
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking, while_stale};
-use crate::sessions::AccessTimes;
+use crate::sessions::{self, AccessTimes};
 
 /// The `forget` operation.
 pub struct Forget;
@@ -33,7 +33,8 @@ impl Op for Forget {
 
     async fn call(call: Call<ForgetArgs>) -> Result<ForgetReply, Refusal> {
         let key = call.claim()?;
-        let (cx, caller, args) = call.into_parts();
+        let (cx, caller, mut args) = call.into_parts();
+        args.project = sessions::current_or(&caller, args.project)?;
         let selector = selector(&args)?;
         if args.dry_run == Some(true) {
             let selected = select(&cx, selector).await?;

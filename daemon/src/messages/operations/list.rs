@@ -53,7 +53,7 @@ impl Op for ListMessages {
         }
         let since = args.since.as_ref().map(Moment::of).transpose()?;
         let read = ReadContext::of(&args)
-            .wanting(messages::wanted())
+            .wanting(messages::content())
             .open(cx, caller)
             .await?;
         blocking(move || {

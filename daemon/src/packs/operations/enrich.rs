@@ -10,9 +10,10 @@ use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::events::packs::PackPurpose;
 use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
+use crate::packs;
 use crate::packs::retrieval::{self, SessionSnapshot, TaskScope};
 use crate::sessions::operations::session_id;
-use crate::sessions::{self, BeginSession, SessionSelector, WantedContent, session_of};
+use crate::sessions::{self, BeginSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps;
 
@@ -43,7 +44,7 @@ impl EnrichMessage {
         crate::entities::follow::settled(cx, &selector, caller).await?;
         let state = State::live(cx, args.at_least).await?;
         let now = cx.engine.clock().now();
-        let found = selector.find(&state, &caller.actor, now, &WantedContent::default());
+        let found = selector.find(&state, &caller.actor, now, &packs::content());
         let (session, state) = match found {
             // Before anything is recorded in the project: the pack is the first of the caller's own session.
             Err(refusal) if refusal.code == Code::SessionNotFound && selector.session.is_none() => {

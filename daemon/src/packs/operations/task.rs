@@ -36,7 +36,7 @@ impl ContextPack {
         args: &ContextPackArgs,
     ) -> Result<ContextPackReply, Refusal> {
         let state = State::live(cx, args.at_least).await?;
-        let among = among(args, caller, &state)?;
+        let among = among(cx, args, caller, &state)?;
         let drawn_from = retrieval::sessions_of(&state, &among)?;
         let (mut rests_on, of_project) = match &among {
             TaskScope::Session(_) => {
@@ -86,15 +86,22 @@ impl ContextPack {
 }
 
 /// Returns the scope of a task's pack: the session or project of the arguments, otherwise the caller's project.
-fn among(args: &ContextPackArgs, caller: &Caller, state: &State) -> Result<TaskScope, Refusal> {
+fn among(
+    cx: &Context,
+    args: &ContextPackArgs,
+    caller: &Caller,
+    state: &State,
+) -> Result<TaskScope, Refusal> {
     match (&args.session, &args.project, &caller.project) {
         (Some(_), Some(_), _) => Err(Refusal::invalid(
             "`session` and `project` exclude each other; at most one of them is needed",
         )),
         (Some(session), None, _) => sessions::find(state, session.as_str()).map(TaskScope::Session),
-        (None, Some(project), _) | (None, None, Some(project)) => {
-            Ok(TaskScope::Project(project.clone()))
+        (None, Some(project), _) => {
+            let project = sessions::named_project(cx, state, caller, Some(project.clone()))?;
+            Ok(TaskScope::Project(project.unwrap_or_default()))
         }
+        (None, None, Some(project)) => Ok(TaskScope::Project(project.clone())),
         (None, None, None) => Err(Refusal::invalid(
             "the call names neither `session` nor `project`, and the caller has no project",
         )

@@ -38,8 +38,8 @@ pub fn base_of(
         return 0;
     };
     let entries = parts(edited, template);
-    let newest = Later::of(&on_disk.content, &entries, NEWER_LINE, template);
-    let mut by_hand: Option<Later<'_>> = None;
+    let newest = NewerVersion::of(&on_disk.content, &entries, NEWER_LINE, template);
+    let mut by_hand: Option<NewerVersion<'_>> = None;
     let mut best = (distance(&entries, &newest.parts, &[&newest]), 0);
     let may_be_older = is_fresh && !on_disk.is_by_hand;
     let mut is_after_agent = !on_disk.is_by_hand;
@@ -47,13 +47,18 @@ pub fn base_of(
         let all = parts(&candidate.content, template);
         let is_eligible = is_after_agent && has_most(&entries, &all);
         is_after_agent |= !candidate.is_by_hand;
-        let later: Vec<&Later<'_>> = by_hand.iter().chain([&newest]).collect();
+        let later: Vec<&NewerVersion<'_>> = by_hand.iter().chain([&newest]).collect();
         let far = match is_eligible {
             true => distance(&entries, &all, &later),
             false => usize::MAX,
         };
         if candidate.is_by_hand && by_hand.is_none() {
-            by_hand = Some(Later::of(&candidate.content, &entries, OWN_LINE, template));
+            by_hand = Some(NewerVersion::of(
+                &candidate.content,
+                &entries,
+                OWN_LINE,
+                template,
+            ));
         }
         if !is_eligible {
             continue;
@@ -83,7 +88,7 @@ fn has_most(entries: &[Part<'_>], all: &[Part<'_>]) -> bool {
 }
 
 /// A version after a candidate, whose lines in an edit tell that the edit is not made from the candidate.
-struct Later<'p> {
+struct NewerVersion<'p> {
     parts: Vec<Part<'p>>,
     /// For each part of the edit the index of its counterpart.
     pairs: Vec<Option<usize>>,
@@ -91,7 +96,7 @@ struct Later<'p> {
     weight: usize,
 }
 
-impl<'p> Later<'p> {
+impl<'p> NewerVersion<'p> {
     fn of(
         content: &'p str,
         edited: &[Part<'_>],
@@ -116,7 +121,7 @@ impl<'p> Later<'p> {
 
 /// Returns the weighted number of lines that differ between an edit and a candidate, entry by entry. The weightiest
 /// later version comes first.
-fn distance(edited: &[Part<'_>], candidate: &[Part<'_>], later: &[&Later<'_>]) -> usize {
+fn distance(edited: &[Part<'_>], candidate: &[Part<'_>], later: &[&NewerVersion<'_>]) -> usize {
     let mut counterparts = vec![""; edited.len()];
     let mut all = 0;
     for (part, pair) in candidate.iter().zip(pairs(candidate, edited)) {

@@ -30,6 +30,7 @@ use crate::events::projects::{Change, ProjectInitialised, WorktreeSeen, imported
 use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Caller, Context, Operation, blocking};
+use crate::sessions::CURRENT;
 use crate::state::State;
 use crate::store::Rows;
 
@@ -50,8 +51,6 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<share::ListShares>(),
 ];
 
-/// The `project_id` that selects the project of the caller's working directory.
-const CURRENT: &str = "current";
 /// Limit on the projects that a refusal lists.
 const NAMED_MAX: usize = 10;
 /// Versions that are searched for a conflict.

@@ -166,7 +166,7 @@ impl PendingUpdate {
         for _ in 0..TRIES_MAX {
             let known = self.known(&state, true).await?;
             let bytes_max = ProjectState::of(&self.cx)?.limits.content_bytes_max;
-            prepare::check_content(&entry, bytes_max)?;
+            prepare::check_entry(&entry, bytes_max)?;
             self.check_expected(&state, &known, None).await?;
             let template = known.template.clone().ok_or_else(went)?;
             let there = self.content(&state, &known).await?;

@@ -73,9 +73,10 @@ pub use layers::{ActiveTemplate, Layer, Layers, Source};
 pub use pattern::Pattern;
 pub(super) use skeleton::heading as heading_gap;
 
-use super::outline::key_of;
+use super::outline::{Outline, key_of};
 use super::validate::Severity;
 use serde_json::{Map, Value};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 
 /// Maximum length of a template file, in bytes.
@@ -328,8 +329,21 @@ impl Template {
         schema
     }
 
-    /// Returns the first gap in a text: one of this template's, or `<...>` that stands for itself.
+    /// Returns the first gap in a text: one of this template's, or `<...>` that stands for itself. What is in code is
+    /// text.
     pub(super) fn gap_in<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let outline = OnceCell::new();
+        self.gap_outside(text, |at| {
+            outline.get_or_init(|| Outline::of(text)).is_quiet(at)
+        })
+    }
+
+    /// Returns the first gap in a text that is not in code, of which `is_code` tells by the position.
+    pub(super) fn gap_outside<'t>(
+        &self,
+        text: &'t str,
+        is_code: impl Fn(usize) -> bool,
+    ) -> Option<&'t str> {
         let mut places = text.match_indices('<');
         places.find_map(|(at, _)| {
             let rest = text.get(at..)?;
@@ -337,7 +351,7 @@ impl Template {
             // `Vec<...>` is code.
             let is_bare = matches!(found, "<...>" | "<…>")
                 && !text.get(..at)?.ends_with(char::is_alphanumeric);
-            (is_bare || self.gaps.contains(found)).then_some(found)
+            ((is_bare || self.gaps.contains(found)) && !is_code(at)).then_some(found)
         })
     }
 

@@ -105,11 +105,19 @@ const ELEMENTS: [&str; 22] = [
 
 /// Returns whether a text is only a placeholder.
 pub(in crate::projects) fn is_placeholder(text: &str) -> bool {
+    let is_code = is_code(text);
     let text = plain(text);
     if text.is_empty() || text.len() > PLACEHOLDER_BYTES_MAX || text.contains(['\n', '\r']) {
         return false;
     }
-    is_word(text) || is_angled(text) || is_bracketed(text) || is_braced(text)
+    is_word(text) || is_angled(text) && !is_code || is_bracketed(text) || is_braced(text)
+}
+
+/// Returns whether a text is one code span. What is in angle brackets there is an argument or a type.
+fn is_code(text: &str) -> bool {
+    let marks = |c: char| c.is_whitespace() || matches!(c, '*' | '_' | '|' | '"');
+    let text = text.trim_matches(marks);
+    text.len() > 2 && text.starts_with('`') && text.ends_with('`')
 }
 
 /// Returns whether a text is one of the [`WORDS`], or a task without content.

@@ -224,13 +224,14 @@ pub(super) fn check(
             }
             continue;
         };
-        let value = plain(outline.slice(&range));
+        let written = outline.slice(&range);
+        let value = plain(written);
         let (state, diagnostic) = if value.is_empty() {
             (
                 FieldFinding::Nothing,
                 Some(empty(outline, owner, field, &range)),
             )
-        } else if is_placeholder(value) || template.gap_in(value).is_some() {
+        } else if is_placeholder(written) || template.gap_in(written).is_some() {
             (FieldFinding::Wrong, None) // reported with the other placeholders
         } else {
             match wrong(field, value) {

@@ -41,7 +41,7 @@ pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mu
             whole_line(rest, template)
         };
         let reported = reported.or_else(|| {
-            let gap = template.gap_in(line)?;
+            let gap = template.gap_outside(line, |at| outline.is_quiet(start + at))?;
             Some(PlaceholderMatch::new(Severity::Error, gap))
         });
         let reported = reported.or_else(|| mention(outline, start, line));

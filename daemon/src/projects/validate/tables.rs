@@ -61,14 +61,15 @@ pub(super) fn check(
             continue;
         };
         for row in &first.rows {
-            let value = plain(row.cells.get(column).map_or("", String::as_str));
+            let written = row.cells.get(column).map_or("", String::as_str);
+            let value = plain(written);
             let line = outline.line(row.at);
             let (kind, message) = if value.is_empty() && field.required {
                 (
                     FlawKind::ContentQuality,
                     Some(format!("`{}` is empty", field.name)),
                 )
-            } else if value.is_empty() || is_placeholder(value) {
+            } else if value.is_empty() || is_placeholder(written) {
                 continue;
             } else {
                 (FlawKind::SchemaViolation, fields::wrong(field, value))

@@ -15,12 +15,10 @@ use crate::error::{Code, Refusal};
 use crate::hint::{Tool, hint};
 use crate::operation::cursor::List;
 use crate::operation::{Access, Call, Op};
-use crate::projects;
 use crate::search::dates;
 use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest};
 use crate::sessions;
 use crate::state::State;
-use crate::store::{Error, Rows};
 
 /// The `search` operation.
 pub struct Search;
@@ -30,8 +28,8 @@ impl Op for Search {
     type Reply = SearchReply;
     const NAME: &'static str = "search";
     const TITLE: &'static str = "Search everything";
-    const DESCRIPTION: &'static str = "Searches everything: documents, messages, tool results, context files, checkpoints. `kinds`, \
-        `session` and `project` narrow it.";
+    const DESCRIPTION: &'static str =
+        "Searches everything: documents, messages, tool results, context files, checkpoints.";
     const ACCESS: Access = Access::Read;
 
     async fn call(call: Call<SearchArgs>) -> Result<SearchReply, Refusal> {
@@ -51,25 +49,7 @@ impl Op for Search {
             )
             .hint(hint![Tool::ListSessions, " lists them."]));
         }
-        let project = match args.project.as_deref() {
-            Some("current") => Some(caller.project.clone().ok_or_else(|| {
-                Refusal::new(
-                    Code::ProjectNotFound,
-                    "`current` is the project of the caller's working directory, and this caller has none",
-                )
-                .hint(hint![Tool::ListProjects, " lists the ids."])
-            })?),
-            project => project.map(str::to_owned),
-        };
-        if let Some(project) = &project
-            && !is_known(&state, project)?
-        {
-            return Err(Refusal::new(
-                Code::ProjectNotFound,
-                format!("project `{project}` not found"),
-            )
-            .hint(hint![Tool::ListProjects, " lists the ids."]));
-        }
+        let project = sessions::named_project(&cx, &state, &caller, args.project)?;
         let now = cx.engine.clock().now() / 1_000_000;
         let is_narrowed = project.is_some() || args.session.is_some() || document_filter.is_some();
         let ask = SearchRequest {
@@ -121,10 +101,4 @@ fn period(since: Option<&str>, until: Option<&str>) -> Result<Option<Range<u64>>
         return Err(Refusal::invalid("`since` is after `until`"));
     }
     Ok((since.is_some() || until.is_some()).then_some(start..end))
-}
-
-/// Returns whether a project has context files, was registered, or had a session.
-fn is_known(rows: &dyn Rows, project: &str) -> Result<bool, Error> {
-    Ok(projects::name_of(rows, project)?.is_some()
-        || !sessions::of_project(rows, project)?.is_empty())
 }

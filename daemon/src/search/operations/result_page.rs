@@ -153,7 +153,8 @@ fn chunks_in_order(catalogue: &Catalogue, scope: &Scope) -> SearchOutcome {
     searched
 }
 
-fn refused(error: &IndexError) -> Refusal {
+/// Converts an error of the indexes.
+pub(super) fn refused(error: &IndexError) -> Refusal {
     let code = match error {
         IndexError::Store(_) => Code::Corrupt,
         IndexError::Text(_)
@@ -230,7 +231,7 @@ fn reply(
     }
     let is_empty = results.is_empty();
     if is_empty && place.offset == 0 {
-        let nothing = filters::why_nothing(cx, state, ask, catalogue)?;
+        let nothing = filters::why_nothing(search, state, catalogue, list == List::Everything)?;
         match (nothing.is_empty(), is_listing) {
             (false, _) => warnings.extend(nothing),
             // Another warning already says why.

@@ -6,9 +6,9 @@ use super::{check_tags, check_texts, preferences_text};
 use crate::error::Refusal;
 use crate::events::sessions::SessionCreated;
 use crate::operation::{Access, Call, Op};
-use crate::sessions::HostSession;
 use crate::sessions::command::CreateSession as Create;
 use crate::sessions::select::{fresh_id, session_of};
+use crate::sessions::{HostSession, current_or};
 
 pub struct CreateSession;
 
@@ -31,6 +31,7 @@ impl Op for CreateSession {
             ("project", args.project.as_ref()),
         ])?;
         check_tags(&args.tags)?;
+        let project = current_or(&caller, args.project)?;
         let clock = cx.engine.clock();
         let event = SessionCreated {
             title: args.title,
@@ -45,7 +46,7 @@ impl Op for CreateSession {
             session: args
                 .session
                 .map_or_else(|| fresh_id('s', clock), |id| id.as_str().to_owned()),
-            project: args.project.or_else(|| caller.project.clone()),
+            project: project.or_else(|| caller.project.clone()),
             user: args.user,
             parent: None,
             host: Some(HostSession::of(&caller)),

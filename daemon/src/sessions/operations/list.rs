@@ -17,7 +17,7 @@ use crate::log::{EventKind, EventScope, Log};
 use crate::operation::cursor::{Cursor, List, page_limit};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
-use crate::sessions::{SessionSettings, SharedSteps, lineage};
+use crate::sessions::{SessionSettings, SharedSteps, lineage, named_project};
 use crate::store::{Blobs, Error, Rows};
 
 const LIMIT: u64 = 50;
@@ -43,7 +43,7 @@ impl Op for ListSessions {
     const ACCESS: Access = Access::Read;
 
     async fn call(call: Call<ListSessionsArgs>) -> Result<ListSessionsReply, Refusal> {
-        let Call { cx, args, .. } = call;
+        let (cx, caller, mut args) = call.into_parts();
         let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
         let limit = limit.map_err(|refusal| {
             refusal.hint(hint![
@@ -61,6 +61,7 @@ impl Op for ListSessions {
         let now = cx.engine.clock().now();
         blocking(move || {
             let rows = &published.snapshot;
+            args.project = named_project(&cx, rows, &caller, args.project)?;
             let mut page = Page {
                 rows,
                 blobs: &cx.blobs,

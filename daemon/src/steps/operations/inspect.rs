@@ -37,7 +37,7 @@ impl Op for GetStep {
     async fn call(call: Call<GetStepArgs>) -> Result<GetStepReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let read = ReadContext::of(&args)
-            .wanting(steps::wanted(step_number(args.step)))
+            .wanting(steps::content(step_number(args.step)))
             .open(cx, caller)
             .await?;
         let (answering, attempt) = find(&read, args.step, args.attempt)?;
@@ -149,7 +149,7 @@ impl Op for ListSteps {
 
     async fn call(call: Call<ListStepsArgs>) -> Result<ListStepsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let reading = ReadContext::of(&args).wanting(steps::wanted(Vec::new()));
+        let reading = ReadContext::of(&args).wanting(steps::content(Vec::new()));
         let from = match &args.next {
             None => 1,
             Some(next) => next.parse().map_err(|_| {

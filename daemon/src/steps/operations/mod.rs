@@ -34,7 +34,7 @@ fn elsewhere(read: &Read, steps: &[u32]) -> Result<Option<String>, Error> {
     if !read.is_own {
         return Ok(None);
     }
-    let wanted = steps::wanted(steps.to_vec());
+    let wanted = steps::content(steps.to_vec());
     let project = read.project.as_deref();
     newest_with(&read.state, project, Some(&read.session), &wanted)
 }

@@ -48,7 +48,7 @@ impl Op for ResolveVariables {
             )));
         }
         let current_step = step_number(args.current_step)?;
-        let wanted = steps::wanted(steps_of(args.names.iter().map(String::as_str)));
+        let wanted = steps::content(steps_of(args.names.iter().map(String::as_str)));
         let reading = ReadContext::of(&args).wanting(wanted.clone());
         let (all, explain) = (args.all == Some(true), args.explain == Some(true));
         let names = args.names;
@@ -179,7 +179,7 @@ impl Op for ResolveParameters {
     async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         let current_step = step_number(args.current_step)?;
-        let wanted = steps::wanted(steps_of(texts_in(&args.parameters).into_iter()));
+        let wanted = steps::content(steps_of(texts_in(&args.parameters).into_iter()));
         let read = ReadContext::of(&args)
             .wanting(wanted.clone())
             .open(cx, caller)

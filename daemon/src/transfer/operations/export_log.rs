@@ -3,8 +3,8 @@
 use lore::protocol::log::{ExportLogArgs, ExportLogReply};
 
 use super::page_bytes;
-use crate::error::{Code, Refusal};
-use crate::hint::{Tool, arg, hint};
+use crate::error::Refusal;
+use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions;
@@ -24,7 +24,7 @@ impl Op for ExportLog {
     const ACCESS: Access = Access::Read;
 
     async fn call(call: Call<ExportLogArgs>) -> Result<ExportLogReply, Refusal> {
-        let Call { cx, args, .. } = call;
+        let (cx, caller, args) = call.into_parts();
         let bytes_max = page_bytes(args.bytes_max)?;
         if args.session.is_some() && args.project.is_some() {
             return Err(Refusal::invalid(
@@ -48,7 +48,7 @@ impl Op for ExportLog {
             }
             let scope = Scope {
                 session: args.session.map(|session| session.as_str().to_owned()),
-                project: known(&published.snapshot, args.project)?,
+                project: sessions::named_project(&cx, &published.snapshot, &caller, args.project)?,
             };
             let export = Export {
                 shelf: ExportSource {
@@ -72,26 +72,6 @@ impl Op for ExportLog {
             })
         })
         .await
-    }
-}
-
-/// Checks that a project exists or has sessions.
-fn known(
-    rows: &dyn crate::store::Rows,
-    project: Option<String>,
-) -> Result<Option<String>, Refusal> {
-    let Some(project) = project else {
-        return Ok(None);
-    };
-    let is_known = crate::projects::project(rows, &project)?.is_some()
-        || !sessions::of_project(rows, &project)?.is_empty();
-    match is_known {
-        true => Ok(Some(project)),
-        false => Err(Refusal::new(
-            Code::ProjectNotFound,
-            format!("project `{project}` not found"),
-        )
-        .hint(hint![Tool::ListProjects, " lists them."])),
     }
 }
 

@@ -32,6 +32,7 @@ impl Op for ImportSession {
     async fn call(call: Call<ImportSessionArgs>) -> Result<ImportSessionReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();
         let content = std::mem::take(&mut args.content);
+        args.project = sessions::current_or(&caller, args.project)?;
         let is_dry = args.dry_run == Some(true);
         let (imported, hash) = blocking(move || {
             let imported = read(&content)?;
