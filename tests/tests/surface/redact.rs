@@ -17,10 +17,14 @@ const IDS: [(&str, &str); 7] = [
 ];
 
 /// Other shapes, with their replacements.
-const SHAPES: [(&str, &str); 11] = [
+const SHAPES: [(&str, &str); 14] = [
     (r"\b\d+ bytes free", "<n> bytes free"),
     (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", "<time>"),
     (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}", "<local time>"),
+    // Of a line of a conversation, and of a heading that was completed.
+    (r"(\[[a-z_ ]+) \d{4}-\d{2}-\d{2}\]", "$1 <date>]"),
+    (r"\(\d{4}-\d{2}-\d{2}\)", "(<date>)"),
+    (r"\bprocess:\d+:\d+", "process:<id>:<start>"),
     (r"\b[0-9a-f]{64}\b", "<hash>"),
     (r"\b[0-9a-f]{32}\b", "<id>"),
     (r"\b[0-9]{16}\b", "<microseconds>"),

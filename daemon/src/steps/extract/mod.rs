@@ -7,6 +7,7 @@ mod date;
 mod email;
 mod id;
 mod json;
+mod mappings;
 mod number;
 mod other;
 mod registration;
@@ -15,11 +16,12 @@ mod set;
 mod span;
 mod url;
 
+pub use mappings::{FieldForm, MAPPINGS};
 pub use registration::{
     COMPILED_BYTES_MAX, Extractor, FieldMapping, NAME_BYTES_MAX, PATTERN_BYTES_MAX, REGISTERED_MAX,
     RegistrationError, WORDS_MAX,
 };
-pub use set::{Aliases, BUILT_IN, ExtractorSet, FieldForm, MAPPINGS, Type};
+pub use set::{Aliases, BUILT_IN, ExtractorSet, Type};
 
 use super::parse::{self, NodeId, ParsedResult};
 use search::{Search, custom_finds, mined};

@@ -7,7 +7,7 @@ use crate::steps::words;
 use std::collections::{HashMap, HashSet};
 
 /// What an item has of a name, best first: the shallowest field, by the name rather than by an alias.
-type Best = (u16, MatchedBy, usize);
+type Shallowest = (u16, MatchedBy, usize);
 
 /// Returns the fields of a name that are the items' own, in document order.
 ///
@@ -18,7 +18,7 @@ pub(super) fn own(step: &StepData, found: Vec<Match>, forms: &[String]) -> Vec<N
     let nodes = step.parsed().nodes();
     let documents = documents_are_items(step);
     let words = words_of(step, forms);
-    let mut best: HashMap<NodeId, Best> = HashMap::new();
+    let mut best: HashMap<NodeId, Shallowest> = HashMap::new();
     let mut in_items: Vec<(Match, NodeId)> = Vec::new();
     let mut around: Vec<(Match, NodeId)> = Vec::new();
     let mut listed: HashSet<NodeId> = HashSet::new();
@@ -111,7 +111,7 @@ fn words_of(step: &StepData, forms: &[String]) -> HashSet<String> {
     names.chain(aliases).collect()
 }
 
-fn rating(found: &Match) -> Best {
+fn rating(found: &Match) -> Shallowest {
     // A path of one key is the key itself.
     let by = match found.by {
         MatchedBy::Path => MatchedBy::Letters,
@@ -124,7 +124,7 @@ fn rating(found: &Match) -> Best {
 /// them is not theirs.
 fn items_without(
     nodes: &Nodes,
-    best: &HashMap<NodeId, Best>,
+    best: &HashMap<NodeId, Shallowest>,
     words: &HashSet<String>,
 ) -> HashSet<NodeId> {
     let list_of = |item: &NodeId| {
