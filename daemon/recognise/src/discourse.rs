@@ -434,7 +434,7 @@ impl<'a> Discourse<'a> {
                     word.parts.iter().any(|wanted| wanted == stem)
                 };
                 let is_confirmed = referent.parts.iter().any(has_part)
-                    || referent.words.iter().any(|word| *word == single);
+                    || referent.words.contains(&single);
                 return if is_confirmed { 2 } else { 0 };
             }
         }
@@ -442,12 +442,12 @@ impl<'a> Discourse<'a> {
         if words == single {
             return 2;
         }
-        let is_said = referent.words.iter().any(|word| *word == single);
+        let is_said = referent.words.contains(&single);
         let is_short = referent
             .parts
             .iter()
             .any(|part| is_short_for(part, &single));
-        let is_part = referent.parts.iter().any(|part| *part == single);
+        let is_part = referent.parts.contains(&single);
         match (is_said, is_short || is_part) {
             (true, _) => 1,
             (false, true) => 1,

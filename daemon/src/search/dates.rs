@@ -125,7 +125,7 @@ fn month(word: &str) -> Option<i64> {
         let name = name.to_lowercase();
         word == name || word.len() == 3 && name.starts_with(word)
     };
-    let at = MONTHS.iter().position(|name| is_it(&name))?;
+    let at = MONTHS.iter().position(|name| is_it(name))?;
     i64::try_from(at + 1).ok()
 }
 

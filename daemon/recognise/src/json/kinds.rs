@@ -113,7 +113,7 @@ impl Read<'_> {
         let has = |key: &&str| {
             text_of(document, at, key).is_some() || number_of(document, at, key).is_some()
         };
-        let has_id = ID_KEYS.iter().any(|key| has(key)) || has(&&*format!("{word}_id"));
+        let has_id = ID_KEYS.iter().any(&has) || has(&&*format!("{word}_id"));
         let known = self.packs.kind_words.get(&word.replace('_', " "));
         if let Some(known) = known.filter(|known| known.parts.is_empty() && !known.plural) {
             let is_person = self

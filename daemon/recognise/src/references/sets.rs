@@ -53,9 +53,7 @@ impl Resolver<'_> {
             };
             return Some((count + 1, outcome));
         }
-        if size.is_none() {
-            return None;
-        }
+        size?;
         match self.kind_phrase(at + count) {
             Some((modifiers, noun, words)) => {
                 Some((count + words, self.members(size, Some(&noun), &modifiers)))
