@@ -433,8 +433,8 @@ impl<'a> Discourse<'a> {
                     let stem = part.trim_end_matches(|c: char| c.is_ascii_digit());
                     word.parts.iter().any(|wanted| wanted == stem)
                 };
-                let is_confirmed = referent.parts.iter().any(has_part)
-                    || referent.words.contains(&single);
+                let is_confirmed =
+                    referent.parts.iter().any(has_part) || referent.words.contains(&single);
                 return if is_confirmed { 2 } else { 0 };
             }
         }

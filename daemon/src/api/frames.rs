@@ -45,6 +45,7 @@ pub struct Endpoint {
 }
 
 /// How a connection continues after the frame transport.
+#[allow(clippy::large_enum_variant)] // one for each connection, never stored
 pub enum AfterRequest {
     /// The connection is closed.
     Closed,

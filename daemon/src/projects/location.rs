@@ -253,8 +253,8 @@ fn holds_everything(path: &Path) -> bool {
         .parent()
         .is_some_and(|parent| HOMES.iter().any(|homes| parent == Path::new(homes)));
     let is_below = |folder: &&str| path.starts_with(folder) && path != Path::new(folder);
-    let is_system = SYSTEM.iter().any(|folder| path.starts_with(folder))
-        && !SOURCES.iter().any(is_below);
+    let is_system =
+        SYSTEM.iter().any(|folder| path.starts_with(folder)) && !SOURCES.iter().any(is_below);
     is_home || is_user || is_system || SHARED.iter().any(|shared| path == Path::new(shared))
 }
 
