@@ -117,7 +117,7 @@ fn events_are_told_in_words() {
                 r#"{"step":1,"tool":"ping","result":"yes"}"#,
             ),
         ];
-        let events = match args.contains("nobody") {
+        let events = match args.contains("unknown") {
             true => String::new(),
             false => all.join(","),
         };
@@ -147,9 +147,9 @@ fn events_are_told_in_words() {
     assert_eq!(run(&["log", "--jsonl"]).1.lines().count(), 3);
     let json: Value = serde_json::from_str(&run(&["log", "--last", "1", "--json"]).1).unwrap();
     assert_eq!(json["events"][0]["position"], 3);
-    let nobody = (0, String::new(), "lore: no events\n".to_owned());
-    assert_eq!(run(&["log", "--agent", "nobody"]), nobody);
-    assert_eq!(run(&["tail", "--no-follow", "--agent", "nobody"]), nobody);
+    let empty = (0, String::new(), "lore: no events\n".to_owned());
+    assert_eq!(run(&["log", "--agent", "unknown"]), empty);
+    assert_eq!(run(&["tail", "--no-follow", "--agent", "unknown"]), empty);
     assert_eq!(
         run(&["tail", "--no-follow", "--from", "1"]).1,
         "2026-01-01 00:00:00 a s1 user: is it up?\n2026-01-01 00:00:00 a s1 step 1 ping: yes\n"

@@ -59,7 +59,7 @@ pub fn plain_words() -> Option<(String, String)> {
 
 /// Returns the help of one operation for `lore call NAME --help`: its arguments and the fields of its reply.
 ///
-/// `None` for any other command line, and for a name that is no operation.
+/// `None` for any other command line, and for an unknown operation.
 pub fn help(words: impl Iterator<Item = OsString>) -> Option<String> {
     let words: Vec<String> = words
         .map(|word| word.into_string().ok())

@@ -196,8 +196,8 @@ impl Table {
 }
 
 impl Caller {
-    /// Returns the reply with a list. If there is no session to read, says that the list is empty and returns `None`,
-    /// unless the caller named the session.
+    /// Returns the reply with a list. Without a session to read, prints that the list is empty and returns `None`, unless
+    /// the caller named the session.
     pub fn list_reply(
         &self,
         name: &str,

@@ -49,7 +49,7 @@ const MARKS: [&str; 9] = [
 pub struct Surroundings<'s> {
     /// Reads an environment variable.
     pub variable: &'s dyn Fn(&str) -> Option<String>,
-    /// Name that the caller gives itself; it tells the callers of one terminal apart.
+    /// Name that the caller gives itself; it distinguishes the callers of one terminal.
     pub agent: Option<&'s str>,
 }
 

@@ -73,7 +73,7 @@ impl Process {
         self.has_terminal
     }
 
-    /// Returns what tells it from every other process of this machine: its id and start time.
+    /// Returns its id and start time, which no other process of this machine has together.
     pub fn identity(&self) -> String {
         format!("{}:{}", self.id, self.started)
     }
@@ -212,7 +212,7 @@ impl Process {
         let mut fields = text.split_ascii_whitespace();
         let parent = fields.next()?.parse().ok()?;
         let terminal = fields.next()?;
-        // This `ps` tells no session that can be used; the first process with the terminal stands for it.
+        // This `ps` prints no usable session; the first process with the terminal stands for it.
         let session = rustix::process::Pid::from_raw(i32::try_from(id).ok()?)
             .and_then(|pid| rustix::process::getsid(Some(pid)).ok())
             .and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());

@@ -26,12 +26,6 @@ pub const fn content() -> WantedContent {
     })
 }
 
-// For the engine's tests, which decide real commands.
-#[cfg(test)]
-pub(crate) mod decided {
-    pub(crate) use super::command::{RecordMessage, RecordTool};
-}
-
 /// Returns who wrote a message, as recognition and references see it.
 #[must_use]
 pub const fn text_source(sender: Sender) -> lored_recognise::TextSource {
@@ -40,4 +34,10 @@ pub const fn text_source(sender: Sender) -> lored_recognise::TextSource {
         Sender::Assistant | Sender::System => lored_recognise::TextSource::Agent,
         Sender::Tool => lored_recognise::TextSource::Result,
     }
+}
+
+// For the engine's tests, which decide real commands.
+#[cfg(test)]
+pub(crate) mod decided {
+    pub(crate) use super::command::{RecordMessage, RecordTool};
 }

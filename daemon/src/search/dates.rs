@@ -121,11 +121,10 @@ fn in_words(words: &[&str], at: usize) -> Option<WrittenDate> {
 }
 
 fn month(word: &str) -> Option<i64> {
-    let is_it = |name: &&str| {
+    let at = MONTHS.iter().position(|name| {
         let name = name.to_lowercase();
         word == name || word.len() == 3 && name.starts_with(word)
-    };
-    let at = MONTHS.iter().position(|name| is_it(name))?;
+    })?;
     i64::try_from(at + 1).ok()
 }
 

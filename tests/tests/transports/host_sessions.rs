@@ -114,12 +114,12 @@ fn a_person_sees_what_agents_did() {
         has_words(&told, &[session, "newest session"]);
     }
     let listed = cold.run(&["message", "list"]);
-    has_words(&String::from_utf8_lossy(&listed.stdout), &["switch-nyc-09"]);
+    has_words(String::from_utf8_lossy(&listed.stdout), &["switch-nyc-09"]);
     // A lease alone makes no session.
     let leased = cold.run(&["session", "lease"]);
     assert_eq!(leased.status.code(), Some(1));
     has_words(
-        &String::from_utf8_lossy(&leased.stderr),
+        String::from_utf8_lossy(&leased.stderr),
         &["no session", "record"],
     );
     let sessions = cold.json(&["--json", "session", "list"]);

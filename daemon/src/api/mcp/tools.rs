@@ -208,6 +208,7 @@ fn plain_value(value: Value) -> Value {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use lore::protocol::Toolset;
 

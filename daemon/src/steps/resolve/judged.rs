@@ -303,8 +303,15 @@ const SUCCEEDED: &[Judged] = &[
     ),
 ];
 
-/// Results of failed steps, with the error that the recorder gave.
-const FAILED: &[(&str, Option<&str>, &[(&str, &str)])] = &[
+/// A failed step: its result, the error that the recorder gave, and names with their values.
+type FailedStep = (
+    &'static str,
+    Option<&'static str>,
+    &'static [(&'static str, &'static str)],
+);
+
+/// Failed steps.
+const FAILED: &[FailedStep] = &[
     (
         r#"{"content":[{"type":"text","text":"HTTP 400: {\"site\": [\"lax9 is not one of the choices\"]}"}],"isError":true}"#,
         None,

@@ -299,8 +299,15 @@ const VALUES: &[Judged] = &[
     ),
 ];
 
-/// Failed steps: the result, the error that the recorder gave, and names with their values.
-const FAILED: &[(&str, Option<&str>, &[(&str, &str)])] = &[
+/// A failed step: its result, the error that the recorder gave, and names with their values.
+type FailedStep = (
+    &'static str,
+    Option<&'static str>,
+    &'static [(&'static str, &'static str)],
+);
+
+/// Failed steps.
+const FAILED: &[FailedStep] = &[
     (
         "",
         Some(r#"HTTP 422: {"field":"slug","id":91}"#),
