@@ -2,7 +2,7 @@
 
 use super::sets::{NUMBERS, TURNS_MAX};
 use super::{Outcome, Phrase, Resolver};
-use crate::discourse::Referent;
+use crate::discourse::{Group, Referent};
 use crate::past::TextSource;
 
 const ORDINALS: [&str; 10] = [
@@ -50,18 +50,7 @@ impl Resolver<'_> {
         };
         groups.sort_by_key(|group| (group.turn, rank(group.source)));
         for group in groups {
-            let members: Vec<usize> = group
-                .members
-                .iter()
-                .copied()
-                .filter(|at| {
-                    self.referent(*at).is_some_and(|one| {
-                        noun.as_deref()
-                            .is_none_or(|noun| self.discourse.fits(one, noun) > 0)
-                            && modifiers.iter().all(|word| self.describes(one, word))
-                    })
-                })
-                .collect();
+            let members = self.fitting(group, noun.as_deref(), &modifiers);
             let is_long = if noun.is_some() {
                 group.members.len() >= needed && members.len() > index
             } else {
@@ -179,23 +168,24 @@ impl Resolver<'_> {
             .iter()
             .filter(|group| group.turn <= TURNS_MAX * 4)
         {
-            let members: Vec<usize> = group
-                .members
-                .iter()
-                .copied()
-                .filter(|at| {
-                    self.referent(*at).is_some_and(|one| {
-                        noun.as_deref()
-                            .is_none_or(|noun| self.discourse.fits(one, noun) > 0)
-                    })
-                })
-                .collect();
+            let members = self.fitting(group, noun.as_deref(), &[]);
             let rest = self.complement(&members, &is_focus);
             if let Some(rest) = rest.filter(|rest| size == 0 || rest.len() == size) {
                 return Some((count, Outcome::Meant(rest, 0.75)));
             }
         }
         Some((count, Outcome::Open))
+    }
+
+    /// Returns the members of a group that a noun fits and all modifiers describe.
+    fn fitting(&self, group: &Group, noun: Option<&str>, modifiers: &[String]) -> Vec<usize> {
+        let fits = |at: &usize| {
+            self.referent(*at).is_some_and(|one| {
+                noun.is_none_or(|noun| self.discourse.fits(one, noun) > 0)
+                    && modifiers.iter().all(|word| self.describes(one, word))
+            })
+        };
+        group.members.iter().copied().filter(fits).collect()
     }
 
     /// Returns the members of a list beside the focus; of many, those of the same role.
