@@ -13,11 +13,11 @@
 //! - [`upstream`]: MCP clients for resolvers; [`watch`]: file change notifications
 //! - [`engine`]: the one writer, group commit, the published state
 //! - [`events`]: the closed enum of events, as types
-//! - [`log`], [`store`], [`clock`]: the crate `lored-storage`
+//! - [`log`], [`store`], [`clock`]: the crate `lored-storage`; [`tokens`]: the crate `lored-tokens`
 //! - [`canonical`]: one canonical text for each JSON object
 //! - [`program`], [`admin`], [`demo`]: the command line of `lored`; [`importers`]: data of other programs
 //! - [`service`]: the daemon as a process; [`privileged_init`], [`sandbox`]: the rights that it gives up before it serves
-//! - [`config`], [`reloadable`], [`error`], [`hint`], [`cache`], [`rows`], [`tokens`], [`sanitize`], [`citations`], `locks`: shared
+//! - [`config`], [`reloadable`], [`error`], [`hint`], [`cache`], [`rows`], [`sanitize`], [`citations`], `locks`: shared
 //!   by all
 //!
 //! This crate is not a library to embed. Programs talk to the daemon over its socket; the crate `lore` is the client.
@@ -62,9 +62,9 @@ pub mod service;
 pub mod sessions;
 pub mod state;
 pub mod steps;
-pub mod tokens;
 pub mod transfer;
 pub mod upstream;
 pub mod watch;
 
 pub use lored_storage::{clock, log, store};
+pub use lored_tokens as tokens;

@@ -8,13 +8,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
 
-use crate::locks::lock_unpoisoned;
 
 /// Every token by rank: its length in one byte, then its bytes. OpenAI publishes them as `o200k_base.tiktoken`.
 static VOCABULARY: &[u8] = include_bytes!("../o200k/tokens.bin");
@@ -35,7 +34,7 @@ const PIECE: &str = concat!(
 /// The text of special tokens, such as `<|endoftext|>`, is counted as ordinary text.
 ///
 /// ```
-/// let tokens = lored::tokens::Tokens::default();
+/// let tokens = lored_tokens::Tokens::default();
 /// assert_eq!(tokens.count("hello world"), 2);
 /// ```
 #[derive(Default)]
@@ -100,7 +99,7 @@ impl Tokens {
 
     fn lock(&self) -> MutexGuard<'_, Option<Loaded>> {
         // The option is replaced whole or not at all.
-        lock_unpoisoned(&self.loaded)
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
