@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::Fold;
 use crate::events::Event;
 use crate::log::{Log, LoggedEvent, Position};
+use crate::rows::until;
 use crate::store::{Changes, Direction, Error, Keyspace, Rows, RowsMut, Store, Transaction};
 
 /// Key of the row in each folded keyspace that stores the fold position; it sorts before every other row.
@@ -54,11 +55,7 @@ fn clear_space(store: &Store, space: Keyspace) -> Result<(), Error> {
         // The position is in the first row, so it is removed first: a kill in between is detected.
         store.scan(space, &[], &END, Direction::Forward, &mut |key, _| {
             keys.push(key.to_vec());
-            Ok(if keys.len() < CHUNK_ROWS {
-                ControlFlow::Continue(())
-            } else {
-                ControlFlow::Break(())
-            })
+            Ok(until(keys.len() >= CHUNK_ROWS))
         })?;
         if keys.is_empty() {
             return Ok(());

@@ -15,6 +15,7 @@ use crate::error::Refusal;
 use crate::events::entities::{EntityData, EntityEvent, EntityRef, EntityResolved, Mention};
 use crate::log::{Body, Position, codec};
 use crate::operation::Context;
+use crate::rows::until;
 use crate::sessions::{Line, PreparedSession};
 use crate::store::{Error, Rows};
 use crate::upstream::{Candidate, Resolution, Resolvers};
@@ -112,11 +113,7 @@ pub fn known(
     let mut all: Vec<(EntityRef, String)> = Vec::new();
     view::walk(rows, lines, kind, &mut |entity, row| {
         all.push((entity, row.name));
-        Ok(if all.len() < COMPARED_MAX {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        })
+        Ok(until(all.len() >= COMPARED_MAX))
     })?;
     if let Some((entity, found, closeness)) = matching(name, all) {
         let how = match closeness {

@@ -1,13 +1,13 @@
 //! Renders `status` in the Prometheus text exposition format, version 0.0.4.
 
 use std::fmt::Write;
-use std::ops::ControlFlow;
 
 use lore::protocol::status::StatusReply;
 
 use crate::engine::PublishedState;
 use crate::error::Refusal;
 use crate::operation::Context;
+use crate::rows::until;
 use crate::sessions::{self, SessionFilter, SessionSettings};
 use crate::{entities, messages, packs};
 
@@ -78,13 +78,9 @@ fn of_sessions(cx: &Context, published: &PublishedState, text: &mut Text) -> Res
         {
             names.push(session.to_owned());
         }
-        Ok(
-            if names.len() == SESSIONS_MAX || looked_at == LOOKED_AT_MAX {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            },
-        )
+        Ok(until(
+            names.len() == SESSIONS_MAX || looked_at == LOOKED_AT_MAX,
+        ))
     })?;
     let mut gauges = Vec::new();
     for session in names {

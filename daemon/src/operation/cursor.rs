@@ -29,6 +29,20 @@ pub fn page_limit(limit: Option<u64>, default: u64, max: u64) -> Result<usize, R
     Ok(usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
+/// The same for a list whose following page `next` returns, which the refusal says.
+///
+/// # Errors
+/// `INVALID_INPUT`.
+pub fn list_limit(limit: Option<u64>, default: u64, max: u64) -> Result<usize, Refusal> {
+    page_limit(limit, default, max).map_err(|refusal| {
+        refusal.hint(hint![
+            "Use ",
+            arg("next"),
+            " of the reply for the following page."
+        ])
+    })
+}
+
 /// The paginated lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {

@@ -15,6 +15,7 @@ use std::ops::ControlFlow;
 use crate::events::steps::{StepAssigned, StepEvent};
 use crate::log::index::stream_prefix;
 use crate::log::{EventScope, LoggedEvent, Position, RecordKey};
+use crate::rows::until;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
@@ -341,11 +342,7 @@ fn numbers_of(rows: &dyn Rows, line: &Line, from: u32, limit: usize) -> Result<V
         if !attempts_of(rows, line, step)?.is_empty() {
             found.push(step);
         }
-        Ok(if found.len() == limit {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(until(found.len() == limit))
     })?;
     Ok(found)
 }

@@ -1,6 +1,5 @@
 //! `lore://session/{id}`: sessions by URI.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lore::protocol::SessionId;
@@ -13,6 +12,7 @@ use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::read_context::ReadContext;
 use crate::resource::{AffectedResources, Entry, Page, Resource};
+use crate::rows::until;
 use crate::sessions::{self, SessionFilter, SessionSettings, WantedContent};
 use crate::state::State;
 use crate::store::Rows;
@@ -64,11 +64,7 @@ impl Resource for Session {
                     });
                 }
                 let is_enough = page.entries.len() == LISTED_MAX || looked_at == LOOKED_AT_MAX;
-                Ok(if is_enough {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
+                Ok(until(is_enough))
             })?;
             Ok(page)
         })

@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
 
-
 /// Every token by rank: its length in one byte, then its bytes. OpenAI publishes them as `o200k_base.tiktoken`.
 static VOCABULARY: &[u8] = include_bytes!("../o200k/tokens.bin");
 

@@ -24,7 +24,7 @@ use tests::{Daemon, Home, Random, disk, has_words, home, seed, serve, until};
 
 const DIGITS: &[u8; 62] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /// Upper limit for the completion of an erasure.
-const ERASED_MAX: Duration = Duration::from_secs(60);
+const ERASED_MAX: Duration = Duration::from_secs(300);
 
 /// Returns a text that compresses too little to hide a part of it.
 fn words(bytes: usize, random: &mut Random) -> String {

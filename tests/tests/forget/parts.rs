@@ -1,11 +1,10 @@
 //! Forgetting parts of sessions: events of an agent, a tool or a time span are erased, and the rest is unchanged.
 
-use std::time::Duration;
 
 use serde_json::{Value, json};
 use tests::{Daemon, Random, disk, has, has_words, home, seed, serve, until};
 
-use super::{Secret, events_of, found, is_erased, save, words};
+use super::{ERASED_MAX, Secret, events_of, found, is_erased, save, words};
 
 /// Returns the events of a session with content, except for those that record a forgetting.
 fn said(daemon: &Daemon, session: &str) -> Vec<Value> {
@@ -19,7 +18,7 @@ fn said(daemon: &Daemon, session: &str) -> Vec<Value> {
 
 /// Waits until entities are recognised in all events.
 fn settle(daemon: &Daemon) {
-    until("entities to be recognised", Duration::from_secs(60), || {
+    until("entities to be recognised", ERASED_MAX, || {
         let status = daemon.call("status", json!({}));
         let followers = status["followers"].as_array().unwrap();
         let is_done = |follower: &Value| follower["name"] != "entities" || follower["lag"] == 0;
@@ -40,7 +39,7 @@ fn hits_now(daemon: &Daemon, query: &str) -> usize {
 /// Counts the results of a word search once all events are indexed: on a busy machine an earlier answer may be
 /// incomplete, and says so.
 fn hits(daemon: &Daemon, query: &str) -> usize {
-    until("a whole answer", Duration::from_secs(60), || {
+    until("a whole answer", ERASED_MAX, || {
         let answer = answer(daemon, query);
         let is_whole = answer["partial"].is_null();
         is_whole.then(|| answer["results"].as_array().unwrap().len())
@@ -355,11 +354,9 @@ fn a_kill_leaves_a_part_there_or_gone() {
         assert!(is_gone || !acknowledged, "acknowledged and there");
         daemon.verify();
         if is_gone {
-            until(
-                "what is gone to leave the disk",
-                Duration::from_secs(60),
-                || is_erased(&daemon).then_some(()),
-            );
+            until("what is gone to leave the disk", ERASED_MAX, || {
+                is_erased(&daemon).then_some(())
+            });
             let seen = found(&home.data(), &secret.texts);
             let is_plain = |name: &&&str| !name.contains("value");
             assert_eq!(seen.iter().filter(is_plain).count(), 0, "{seen:?}");

@@ -9,7 +9,6 @@ mod position_file;
 pub mod resolve;
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +26,7 @@ use crate::events::steps::StepAssigned;
 use crate::hint::{arg, hint};
 use crate::log::{Actor, Body, EventKind, EventScope, Log, LoggedEvent, Position, codec};
 use crate::operation::{Caller, Context, blocking};
+use crate::rows::until;
 use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 use crate::steps::{StepRecorded, Text};
@@ -286,11 +286,7 @@ fn pending(state: &State, done: Position) -> Result<PendingWork, Refusal> {
             bytes += pending_text.text.bytes();
             found.push(pending_text);
         }
-        Ok(if looked_at == EVENTS_MAX || bytes > BYTES_MAX {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(until(looked_at == EVENTS_MAX || bytes > BYTES_MAX))
     })?;
     found.sort_by_key(|one| one.position);
     found.dedup_by_key(|one| one.position);

@@ -2,7 +2,6 @@
 //! start of the daemon on. A failed lookup changes nothing; the next mention repeats it.
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use futures_util::StreamExt;
@@ -18,6 +17,7 @@ use crate::events::entities::{EntityEvent, EntityRef, Mention};
 use crate::events::messages::MessageEvent;
 use crate::log::{Actor, Position};
 use crate::operation::{Context, blocking};
+use crate::rows::until;
 use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 use crate::upstream::Resolvers;
@@ -116,11 +116,7 @@ async fn pending(
                     }
                 }
             }
-            Ok(if looked_at == EVENTS_MAX {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+            Ok(until(looked_at == EVENTS_MAX))
         })?;
         let now = cx.engine.clock().now();
         let mut lookups = BTreeSet::new();

@@ -1,7 +1,5 @@
 //! `get_entity`.
 
-use std::ops::ControlFlow;
-
 use lore::protocol::entities::{
     EntityMention, EntityName, EntityRelation, GetEntityArgs, GetEntityReply, MergedEntity,
 };
@@ -21,6 +19,7 @@ use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::read_context::{Read, ReadContext};
+use crate::rows::until;
 use crate::sessions::Line;
 
 /// Maximum number of mentions returned.
@@ -171,11 +170,7 @@ fn not_found(read: &Read, lines: &[Line], args: &GetEntityArgs) -> Result<Refusa
     let mut names = Vec::new();
     view::walk(&read.state, lines, None, &mut |_, row| {
         names.push(row.name);
-        Ok(if names.len() < NEAR_AMONG {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        })
+        Ok(until(names.len() >= NEAR_AMONG))
     })?;
     let near = lore::protocol::several_nearest(&args.name, names.iter().map(String::as_str), 5);
     let shown: String = args.name.chars().take(100).collect();

@@ -16,7 +16,7 @@ use crate::entities::view::{self, EntityRow};
 use crate::error::Refusal;
 use crate::events::entities::EntityRef;
 use crate::hint::{arg, hint};
-use crate::operation::cursor::{Cursor, List};
+use crate::operation::cursor::{Cursor, List, list_limit};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::read_context::ReadContext;
 use crate::sessions::{self, Line, SessionFilter};
@@ -40,23 +40,13 @@ impl Op for ListEntities {
 
     async fn call(call: Call<ListEntitiesArgs>) -> Result<ListEntitiesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            ))
-            .hint(hint![
-                "Use ",
-                arg("next"),
-                " of the reply for the following page."
-            ]));
-        }
+        let limit = list_limit(args.limit, LIMIT, LIMIT_MAX)?;
         if let Some(kind) = &args.kind {
             check_word("kind", kind)?;
         }
         super::caught_up(&cx, args.at_least).await?;
         let (state, among) = among(&cx, caller, &args).await?;
-        blocking(move || page(&cx, &state, &among, &args, limit as usize)).await
+        blocking(move || page(&cx, &state, &among, &args, limit)).await
     }
 }
 

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::{EntityFold, Merges, SPACE, keys};
 use crate::events::entities::{EntitiesRelated, EntityRef};
 use crate::log::{Position, codec};
+use crate::rows::until;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows, after_prefix};
 
@@ -104,11 +105,7 @@ fn related_alone(
                 return Ok(ControlFlow::Continue(()));
             }
             of_line.push((relation.to_owned(), to, row));
-            Ok(if of_line.len() == limit {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+            Ok(until(of_line.len() == limit))
         })?;
         for (relation, to, row) in of_line {
             let (count, last) = if Position(row.last) <= line.up_to {

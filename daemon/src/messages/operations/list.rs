@@ -6,12 +6,12 @@ use lore::protocol::messages::{ListMessagesArgs, ListMessagesReply, Message, Ord
 
 use crate::error::{Code, Refusal};
 use crate::events::messages::{Kind, Sender};
-use crate::hint::{Tool, arg, hint};
+use crate::hint::{Tool, hint};
 use crate::log::Position;
 use crate::messages;
 use crate::messages::read;
 use crate::messages::view::{self, MessageRow};
-use crate::operation::cursor::{Cursor, List};
+use crate::operation::cursor::{Cursor, List, list_limit};
 use crate::operation::{Access, Call, Moment, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::sessions::Line;
@@ -40,17 +40,7 @@ impl Op for ListMessages {
 
     async fn call(call: Call<ListMessagesArgs>) -> Result<ListMessagesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            ))
-            .hint(hint![
-                "Use ",
-                arg("next"),
-                " of the reply for the following page."
-            ]));
-        }
+        let limit = list_limit(args.limit, LIMIT, LIMIT_MAX)?;
         let since = args.since.as_ref().map(Moment::of).transpose()?;
         let read = ReadContext::of(&args)
             .wanting(messages::content())
@@ -60,7 +50,7 @@ impl Op for ListMessages {
             let lines = read.lines()?;
             match &args.message {
                 Some(id) => one(&read, &lines, id),
-                None => page(&read, &lines, &args, since, limit as usize),
+                None => page(&read, &lines, &args, since, limit),
             }
         })
         .await

@@ -1,7 +1,6 @@
 //! Records manual edits as events of the agent `file`, and merges them with concurrent edits by agents.
 
 use std::borrow::Cow;
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +23,7 @@ use crate::error::Refusal;
 use crate::events::projects::Change;
 use crate::log::{Actor, Hash};
 use crate::operation::{Context, blocking};
+use crate::rows::until;
 use crate::state::State;
 
 /// Agent name of manual edits.
@@ -69,11 +69,7 @@ pub fn version_with(
             });
         }
         let is_enough = is_it || row.written.version <= not_before || looked_at == VERSIONS_MAX;
-        Ok(if is_enough {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(until(is_enough))
     })?;
     Ok(found)
 }
@@ -220,11 +216,7 @@ impl<'s> EditedFile<'s> {
             if rows.is_empty() || !is_enough {
                 rows.push(row);
             }
-            Ok(if is_enough {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+            Ok(until(is_enough))
         })?;
         let mut candidates = Vec::with_capacity(rows.len());
         for row in &rows {

@@ -12,7 +12,6 @@ mod sync_status;
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +24,7 @@ use super::watch::{Change, Projects};
 use crate::error::Refusal;
 use crate::log::{EventKind, Hash, Position};
 use crate::operation::{Context, blocking};
+use crate::rows::until;
 use crate::state::State;
 use crate::store::Error;
 use crate::watch::{Times, WatchHandle};
@@ -188,11 +188,7 @@ async fn written(cx: &Arc<Context>, done: Position) -> Result<(Position, BTreeSe
             {
                 names.extend(Name::new(project, &file_type).ok());
             }
-            Ok(if looked_at == EVENTS_MAX {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
-            })
+            Ok(until(looked_at == EVENTS_MAX))
         })?;
         Ok((to, names))
     })

@@ -1,6 +1,5 @@
 //! `context_history` and `diff_context`.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,12 +11,12 @@ use super::{ResolvedProject, change, check_file_type, content_of, types_known};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events::projects::imported;
-use crate::hint::{arg, hint};
-use crate::operation::cursor::{Cursor, List};
+use crate::operation::cursor::{Cursor, List, list_limit};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::projects::changes::changed_sections;
 use crate::projects::compare::unified;
 use crate::projects::view::{self, FileRow};
+use crate::rows::until;
 use crate::state::State;
 
 const LIMIT: u64 = 50;
@@ -41,20 +40,10 @@ impl Op for ContextHistory {
 
     async fn call(call: Call<ContextHistoryArgs>) -> Result<ContextHistoryReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            ))
-            .hint(hint![
-                "Use ",
-                arg("next"),
-                " of the reply for the following page."
-            ]));
-        }
+        let limit = list_limit(args.limit, LIMIT, LIMIT_MAX)?;
         let state = Arc::new(State::live(&cx, args.at_least).await?);
         let found = ResolvedProject::of(&cx, &caller, &state, &args.project_id).await?;
-        blocking(move || page(&cx, &state, found, args, limit as usize)).await
+        blocking(move || page(&cx, &state, found, args, limit)).await
     }
 }
 
@@ -79,11 +68,7 @@ fn page(
     let mut rows: Vec<FileRow> = Vec::new();
     view::versions(state, &found.project, &args.file_type, below, &mut |row| {
         rows.push(row);
-        Ok(if rows.len() > limit {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(until(rows.len() > limit))
     })?;
     let next = (rows.len() > limit).then(|| {
         let last = rows.get(limit - 1).map_or(0, |row| row.written.version);

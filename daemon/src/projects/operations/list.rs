@@ -8,8 +8,7 @@ use lore::protocol::projects::{ListProjectsArgs, ListProjectsReply, Project, Wor
 use super::types_of;
 use crate::clock::format_time;
 use crate::error::Refusal;
-use crate::hint::{arg, hint};
-use crate::operation::cursor::{Cursor, List};
+use crate::operation::cursor::{Cursor, List, list_limit};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::projects::feature::ProjectState;
 use crate::projects::view::{self, ProjectRow};
@@ -32,19 +31,9 @@ impl Op for ListProjects {
 
     async fn call(call: Call<ListProjectsArgs>) -> Result<ListProjectsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let limit = args.limit.unwrap_or(LIMIT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(Refusal::invalid(format!(
-                "`limit`: got {limit}, expected 1 to {LIMIT_MAX}"
-            ))
-            .hint(hint![
-                "Use ",
-                arg("next"),
-                " of the reply for the following page."
-            ]));
-        }
+        let limit = list_limit(args.limit, LIMIT, LIMIT_MAX)?;
         let state = State::live(&cx, args.at_least).await?;
-        blocking(move || page(&cx, &caller, &state, args.next.as_deref(), limit as usize)).await
+        blocking(move || page(&cx, &caller, &state, args.next.as_deref(), limit)).await
     }
 }
 

@@ -30,6 +30,7 @@ use crate::events::projects::{Change, ProjectInitialised, WorktreeSeen, imported
 use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
 use crate::operation::{Caller, Context, Operation, blocking};
+use crate::rows::until;
 use crate::sessions::CURRENT;
 use crate::state::State;
 use crate::store::Rows;
@@ -360,11 +361,7 @@ pub(super) fn open_conflict(
         if has_some {
             found = Some(row);
         }
-        Ok(if has_some || is_over || looked_at == CONFLICTS_MAX {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(until(has_some || is_over || looked_at == CONFLICTS_MAX))
     })?;
     Ok(found)
 }

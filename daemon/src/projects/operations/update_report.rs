@@ -1,6 +1,5 @@
 //! Builds the reply to a change of a context file from the recorded event.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lore::protocol::projects::{
@@ -20,6 +19,7 @@ use crate::projects::guide::{Submission, guide, next_steps};
 use crate::projects::validate::{Diagnostic, Validation, validate};
 use crate::projects::view::{self, FileRow};
 use crate::projects::{append, earlier};
+use crate::rows::until;
 use crate::state::State;
 
 impl PendingUpdate {
@@ -67,11 +67,7 @@ impl PendingUpdate {
             let mut last = None;
             view::versions(&state, &project, &file_type, below, &mut |row| {
                 last = row.is_written().then_some(row.written.version);
-                Ok(if last.is_some() {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
+                Ok(until(last.is_some()))
             })?;
             Ok(last)
         })
@@ -284,11 +280,7 @@ impl PendingUpdate {
                 if has_some {
                     origin = Some((row.written.version, row.agent));
                 }
-                Ok(if is_over || looked_at == ORIGINS_MAX {
-                    ControlFlow::Break(())
-                } else {
-                    ControlFlow::Continue(())
-                })
+                Ok(until(is_over || looked_at == ORIGINS_MAX))
             })?;
             Ok(origin)
         })

@@ -12,9 +12,8 @@ use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::events::body;
 use crate::events::messages::MessageRecorded;
-use crate::hint::{arg, hint};
 use crate::log::{EventKind, EventScope, Log};
-use crate::operation::cursor::{Cursor, List, page_limit};
+use crate::operation::cursor::{Cursor, List, list_limit};
 use crate::operation::{Access, Call, Op, blocking};
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
 use crate::sessions::{SessionSettings, SharedSteps, lineage, named_project};
@@ -44,14 +43,7 @@ impl Op for ListSessions {
 
     async fn call(call: Call<ListSessionsArgs>) -> Result<ListSessionsReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();
-        let limit = page_limit(args.limit, LIMIT, LIMIT_MAX);
-        let limit = limit.map_err(|refusal| {
-            refusal.hint(hint![
-                "Use ",
-                arg("next"),
-                " of the reply for the following page."
-            ])
-        })?;
+        let limit = list_limit(args.limit, LIMIT, LIMIT_MAX)?;
         let published = cx.read(args.at_least).await?;
         let tail = published.tail.position;
         let store = cx.engine.store_id();

@@ -17,6 +17,7 @@ use crate::events::steps::StepRecorded;
 use crate::log::Position;
 use crate::messages;
 use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::rows::until;
 use crate::sessions::{self, AccessTimes, Line, SessionSelector, WantedContent};
 use crate::state::State;
 use crate::steps::{self, StepAttempt};
@@ -183,11 +184,7 @@ fn entities_of(a: &DiffSide, b: &DiffSide) -> Result<Vec<EntityChange>, Refusal>
                 mentions_after: row.mentions,
             });
         }
-        Ok(if found.len() == TOLD_MAX {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(until(found.len() == TOLD_MAX))
     })?;
     Ok(found)
 }
