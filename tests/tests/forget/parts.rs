@@ -1,6 +1,5 @@
 //! Forgetting parts of sessions: events of an agent, a tool or a time span are erased, and the rest is unchanged.
 
-
 use serde_json::{Value, json};
 use tests::{Daemon, Random, disk, has, has_words, home, seed, serve, until};
 
