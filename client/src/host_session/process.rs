@@ -1,10 +1,13 @@
 //! A process, its start time and its ancestors.
 
 #[cfg(target_os = "linux")]
-use std::fs;
+use std::{fs::File, io::Read};
 
 /// Number of ancestors that are examined.
 const ANCESTORS_MAX: usize = 32;
+/// Bytes of arguments or variables after which reading ends; the system allows more.
+#[cfg(target_os = "linux")]
+const READ_BYTES_MAX: usize = 1 << 20;
 
 /// Shells that hosts start for a single command.
 const SHELLS: [&str; 8] = ["sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "ash"];
@@ -98,36 +101,67 @@ impl Process {
     /// variable, and that only runs a command for another: no wrapper, no shell for a single command, no subshell.
     pub fn host(&self, mark: Option<&str>) -> Self {
         let mut process = self.clone();
+        let mut next = process.parent();
         for _ in 0..ANCESTORS_MAX {
-            let Some(parent) = Self::of(process.parent) else {
+            let Some(ancestor) = next.take() else {
                 break;
             };
-            let is_passed =
-                parent.only_runs_a_command() || mark.is_some_and(|mark| parent.has_variable(mark));
-            process = parent;
-            if !is_passed {
+            let is_passed = match ancestor.part() {
+                Part::RunsACommand => true,
+                // A part of a script, as `$(…)` and `(…)` are, is a copy of its parent.
+                Part::Shell => {
+                    next = ancestor.process.parent();
+                    let above = next.as_ref().and_then(|above| above.words.as_ref());
+                    above.is_some() && above == ancestor.words.as_ref()
+                }
+                Part::Other => false,
+            };
+            process = ancestor.process;
+            if !is_passed && !mark.is_some_and(|mark| process.has_variable(mark)) {
                 break;
             }
+            next = next.or_else(|| process.parent());
         }
         process
     }
 
-    /// Returns whether it is between a host and a command of the host.
-    fn only_runs_a_command(&self) -> bool {
-        let Some(line) = self.words() else {
-            return false;
-        };
-        let (program, arguments) = program(&line);
-        if !SHELLS.contains(&&*program) {
-            return WRAPPERS.contains(&&*program);
-        }
-        has_command(arguments) || self.is_subshell(&line)
+    fn parent(&self) -> Option<Ancestor> {
+        let process = Self::of(self.parent)?;
+        let words = process.words();
+        Some(Ancestor { process, words })
     }
+}
 
-    /// Returns whether a shell with these words is a part of a script, as `$(…)` and `(…)` are: a copy of its parent.
-    fn is_subshell(&self, line: &[u8]) -> bool {
-        let parent = Self::of(self.parent).and_then(|parent| parent.words());
-        parent.is_some_and(|parent| parent == line)
+/// A process above another.
+struct Ancestor {
+    process: Process,
+    /// Its words, each with a zero byte behind it, if the system shows them.
+    words: Option<Vec<u8>>,
+}
+
+/// What a process does between a host and a command of the host.
+enum Part {
+    /// It only runs a command for another: a wrapper, or a shell for a single command.
+    RunsACommand,
+    /// A shell that runs a script, or talks to a person.
+    Shell,
+    /// A program of its own.
+    Other,
+}
+
+impl Ancestor {
+    fn part(&self) -> Part {
+        let (program, arguments) = program(self.words.as_deref().unwrap_or_default());
+        if SHELLS.contains(&&*program) {
+            return match has_command(arguments) {
+                true => Part::RunsACommand,
+                false => Part::Shell,
+            };
+        }
+        match WRAPPERS.contains(&&*program) {
+            true => Part::RunsACommand,
+            false => Part::Other,
+        }
     }
 }
 
@@ -167,11 +201,31 @@ fn has_command<'w>(mut arguments: impl Iterator<Item = &'w [u8]>) -> bool {
     false
 }
 
+/// Reads a file of the system about a process. Such a file has no size, and ends where a read returns less than it
+/// could: three calls of the system, where the standard library's functions make ten.
+#[cfg(target_os = "linux")]
+fn read(path: &str) -> Option<Vec<u8>> {
+    let mut file = File::open(path).ok()?;
+    let mut bytes = vec![0; 4096];
+    let mut length = 0;
+    loop {
+        let free = bytes.get_mut(length..)?;
+        let room = free.len();
+        let read = file.read(free).ok()?;
+        length += read;
+        if read < room || length >= READ_BYTES_MAX {
+            bytes.truncate(length);
+            return Some(bytes);
+        }
+        bytes.resize(2 * length, 0);
+    }
+}
+
 #[cfg(target_os = "linux")]
 impl Process {
     fn of(id: u32) -> Option<Self> {
-        let stat = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-        Self::parse(id, &stat)
+        let stat = read(&format!("/proc/{id}/stat"))?;
+        Self::parse(id, &String::from_utf8_lossy(&stat))
     }
 
     /// Reads a line of `/proc/ID/stat`. The program's name, in parentheses, may contain anything.
@@ -191,12 +245,12 @@ impl Process {
 
     /// Returns its words, each with a zero byte behind it.
     fn words(&self) -> Option<Vec<u8>> {
-        fs::read(format!("/proc/{}/cmdline", self.id)).ok()
+        read(&format!("/proc/{}/cmdline", self.id))
     }
 
     /// Returns whether this variable was set when it started.
     fn has_variable(&self, name: &str) -> bool {
-        let all = fs::read(format!("/proc/{}/environ", self.id)).unwrap_or_default();
+        let all = read(&format!("/proc/{}/environ", self.id)).unwrap_or_default();
         all.split(|byte| *byte == 0).any(|one| {
             let value = one.strip_prefix(name.as_bytes());
             value.is_some_and(|value| value.first() == Some(&b'='))
@@ -272,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shell_with_a_command_is_told_from_one_with_a_script() {
+    fn a_shell_with_a_command_runs_only_that() {
         for (line, is_command) in [
             ("sh -c x", true),
             ("/bin/bash -lc x", true),
@@ -302,7 +356,7 @@ mod tests {
 
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("script.sh");
-        fs::write(&file, script).unwrap();
+        std::fs::write(&file, script).unwrap();
         let mut shell = Command::new("sh")
             .arg(&file)
             .stdin(Stdio::piped())
