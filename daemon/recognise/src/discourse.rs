@@ -1,6 +1,6 @@
 //! What a conversation has mentioned so far, with the prominence of each entity.
 
-use super::everyday::stem;
+use super::everyday::is_akin;
 use super::packs::PackSet;
 use super::past::{PastText, TextSource};
 use super::wording::parts;
@@ -59,7 +59,14 @@ const DETAILS: [&str; 9] = [
 /// Kinds whose names are nouns for other things.
 const ROLES: [&str; 2] = ["device_role", "role"];
 /// Kinds of organisations.
-const ORGANISATIONS: [&str; 6] = [
+const ORGANISATIONS: [&str; 13] = [
+    "supplier",
+    "vendor",
+    "carrier",
+    "provider",
+    "partner",
+    "department",
+    "organization",
     "tenant",
     "tenant_group",
     "customer",
@@ -136,8 +143,7 @@ impl Referent {
 
     /// Returns whether a word describes the entity: a part of its name, or what a text says of it.
     pub(super) fn is_described(&self, word: &str) -> bool {
-        let wanted = stem(word);
-        let is_same = |own: &String| own == word || (wanted.len() >= 3 && stem(own) == wanted);
+        let is_same = |own: &String| own == word || is_akin(own, word);
         self.parts.iter().any(is_same)
             || self.words.iter().any(is_same)
             || self.parts.iter().any(|part| is_short_for(part, word))

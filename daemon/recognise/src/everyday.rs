@@ -20,6 +20,9 @@ const ENDINGS: [(&str, &[&str]); 9] = [
     ("ly", &["", "le"]),
 ];
 
+/// What makes a noun of a verb's stem.
+const NOUN_ENDINGS: [&str; 7] = ["ure", "ion", "ation", "ment", "er", "or", "al"];
+
 /// Returns whether a lower-case word is everyday language, in any of its forms.
 pub(super) fn is_everyday(word: &str) -> bool {
     if WORDS.contains(word) {
@@ -60,6 +63,18 @@ pub(super) fn stem(word: &str) -> &str {
     word.strip_suffix('e')
         .filter(|stem| stem.len() >= 3)
         .unwrap_or(word)
+}
+
+/// Returns whether two words have one stem, or are a verb and its noun: "failed" and "failure".
+pub(super) fn is_akin(a: &str, b: &str) -> bool {
+    let (a, b) = (stem(a), stem(b));
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    short.len() >= 3
+        && (short == long
+            || (short.len() >= 4
+                && long
+                    .strip_prefix(short)
+                    .is_some_and(|rest| NOUN_ENDINGS.contains(&rest))))
 }
 
 #[cfg(test)]

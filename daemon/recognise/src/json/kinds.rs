@@ -9,8 +9,33 @@ use std::sync::Arc;
 pub(super) const ADDRESS_KEYS: [&str; 4] = ["url", "display_url", "html_url", "web_url"];
 /// Key with the type of the object itself.
 const OWN_TYPE_KEY: &str = "type";
+/// Key with the name of an object of Kubernetes.
+pub(super) const METADATA_KEY: &str = "metadata";
 /// Types of values, messages and files: no kinds of entities.
-const NO_KINDS: [&str; 42] = [
+const NO_KINDS: [&str; 65] = [
+    "dir",
+    "method",
+    "property",
+    "field",
+    "param",
+    "parameter",
+    "option",
+    "input",
+    "output",
+    "button",
+    "select",
+    "checkbox",
+    "variable",
+    "constant",
+    "class",
+    "interface",
+    "enum",
+    "struct",
+    "import",
+    "export",
+    "item",
+    "group",
+    "choice",
     "text",
     "object",
     "string",
@@ -56,6 +81,17 @@ const NO_KINDS: [&str; 42] = [
 ];
 /// Keys that identify an object.
 const ID_KEYS: [&str; 6] = ["id", "sku", "uuid", "key", "number", "tracking"];
+/// Kinds of words and values: a list such as `types` or `errors` holds something else.
+const NO_LISTS: [&str; 8] = [
+    "symbol",
+    "error_code",
+    "exception",
+    "url",
+    "email",
+    "environment_variable",
+    "host",
+    "file_path",
+];
 /// Limit on a type that names a kind, in bytes.
 const TYPE_BYTES_MAX: usize = 24;
 /// Limit on the kinds that types name in one text.
@@ -93,10 +129,44 @@ impl Read<'_> {
             .copied()
             .or(place.reported.filter(|_| place.stands))
             .or_else(|| self.kind_by_type(document, at))
+            .or_else(|| self.kind_of_manifest(document, at))
+            .or_else(|| self.kind_of_list(place))
     }
 
-    /// Returns the kind that the type of an object names, such as `"type": "paper"`. An object with an id is a
-    /// thing; without one its type may mean anything, unless it is a person.
+    /// Returns the kind that the name of a list tells: `{"tickets": [{"id": "T-1"}]}`.
+    fn kind_of_list(&self, place: ValueLocation<'_>) -> Option<usize> {
+        let field = place.field.filter(|_| place.is_listed)?;
+        let word = self.packs.kind_words.get(&field.replace('_', " "))?;
+        let kind = self.packs.kinds.get(word.kind)?;
+        let is_list = word.plural && word.parts.is_empty() && !NO_LISTS.contains(&&*kind.name);
+        is_list.then_some(word.kind)
+    }
+
+    /// Returns the kind of an object of Kubernetes, `{"kind": "Pod", "metadata": {"name": "web-0"}}`.
+    fn kind_of_manifest(&mut self, document: &Document, at: usize) -> Option<usize> {
+        let kind = text_of(document, at, "kind")?.text();
+        let (metadata, _) = document.member(at, METADATA_KEY)?;
+        text_of(document, metadata, "name")?;
+        let is_kind = kind.len() > 2
+            && kind.len() <= TYPE_BYTES_MAX
+            && kind.starts_with(|c: char| c.is_ascii_uppercase())
+            && kind.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && !kind.ends_with("List");
+        if !is_kind {
+            return None;
+        }
+        let mut word = String::with_capacity(kind.len() + 4);
+        for (at, character) in kind.char_indices() {
+            if at > 0 && character.is_ascii_uppercase() {
+                word.push('_');
+            }
+            word.push(character.to_ascii_lowercase());
+        }
+        self.own_kind(&word)
+    }
+
+    /// Returns the kind that the type of an object names, such as `"type": "paper"`. An object with an id or a
+    /// proper name is a thing; without one its type may mean anything, unless it is a person.
     fn kind_by_type(&mut self, document: &Document, at: usize) -> Option<usize> {
         let word = text_of(document, at, OWN_TYPE_KEY)?.text();
         if let Some(kind) = self.packs.types.get(word) {
@@ -114,6 +184,12 @@ impl Read<'_> {
             text_of(document, at, key).is_some() || number_of(document, at, key).is_some()
         };
         let has_id = ID_KEYS.iter().any(&has) || has(&&*format!("{word}_id"));
+        // "Stuhlwerk" and "db-prod-1" are names; "src" and "default" may be anything.
+        let is_named = text_of(document, at, "name").is_some_and(|name| {
+            name.text()
+                .chars()
+                .any(|c| c.is_uppercase() || c.is_numeric())
+        });
         let known = self.packs.kind_words.get(&word.replace('_', " "));
         if let Some(known) = known.filter(|known| known.parts.is_empty() && !known.plural) {
             let is_person = self
@@ -121,10 +197,18 @@ impl Read<'_> {
                 .kinds
                 .get(known.kind)
                 .is_some_and(|kind| &*kind.name == "person");
-            return (has_id || is_person).then_some(known.kind);
+            return (has_id || is_named || is_person).then_some(known.kind);
         }
-        if !has_id {
+        if !has_id && !is_named {
             return None;
+        }
+        self.own_kind(word)
+    }
+
+    /// Returns the index of a kind by its name; one that no pack has is added.
+    fn own_kind(&mut self, word: &str) -> Option<usize> {
+        if let Some(known) = self.packs.place_of(word) {
+            return Some(known);
         }
         let own = self.kinds.iter().position(|kind| &**kind == word);
         let own = match own {

@@ -2,7 +2,7 @@
 
 use super::Flat;
 use super::described::{ID_BYTES_MAX, WORDS_MAX, aliases_of, number_of, text_of, words_of};
-use super::kinds::ADDRESS_KEYS;
+use super::kinds::{ADDRESS_KEYS, METADATA_KEY};
 use super::reader::{Document, Node, Value};
 use crate::names::{canonical_key, shown_name};
 use crate::packs::PackSet;
@@ -70,7 +70,7 @@ pub(super) struct ValueLocation<'d> {
     /// The field that contains the value, directly or through lists.
     pub(super) field: Option<&'d str>,
     /// Whether a list is between the value and the field.
-    is_listed: bool,
+    pub(super) is_listed: bool,
     /// Whether an object here is a top-level result.
     pub(super) stands: bool,
     /// Number of enclosing JSON strings.
@@ -161,8 +161,14 @@ impl<'p> Read<'p> {
         }
     }
 
-    /// Returns the name of an object.
+    /// Returns the name of an object, its own or that of its metadata.
     fn name_of(&self, document: &Document, at: usize, kind: usize) -> Option<ObjectName> {
+        let metadata = document.member(at, METADATA_KEY);
+        self.own_name(document, at, kind)
+            .or_else(|| self.own_name(document, metadata?.0, kind))
+    }
+
+    fn own_name(&self, document: &Document, at: usize, kind: usize) -> Option<ObjectName> {
         let by_text = |key: &str| {
             let text = text_of(document, at, key)?;
             let is_id = key == "id" && text.text().bytes().all(|byte| byte.is_ascii_digit());
@@ -180,7 +186,7 @@ impl<'p> Read<'p> {
         };
         let by_number = |key: &str| {
             // A number named "id" counts nothing that people say, unless it is the only name.
-            if key == "id" && declared.names.len() > 1 {
+            if key == "id" && declared.names.first().is_some_and(|first| first != key) {
                 return None;
             }
             let (_, node) = document.member(at, key)?;

@@ -61,6 +61,23 @@ const JUDGED: [&str; 50] = [
     "a",
     "easier",
 ];
+/// What "it is" says of the weather and the hour.
+const WEATHER: [&str; 14] = [
+    "raining",
+    "snowing",
+    "storming",
+    "hailing",
+    "freezing",
+    "cold",
+    "hot",
+    "warm",
+    "sunny",
+    "windy",
+    "dark",
+    "monday",
+    "friday",
+    "lunchtime",
+];
 const BE: [&str; 7] = ["is", "was", "s", "be", "been", "isn", "wasn"];
 
 /// Returns the number of words of a phrase that refers to nothing.
@@ -103,6 +120,11 @@ pub(super) fn skipped(words: &Words, at: usize) -> Option<usize> {
         ("that", "seems" | "sounds" | "looks" | "helps" | "makes", _) => Some(2),
         ("that" | "it", "s", _) if is_exclamation(word(2)) => Some(2),
         ("it", "getting", _) => Some(2),
+        ("it", "s" | "is" | "was", weather) | ("is" | "was", "it", weather)
+            if WEATHER.contains(&weather) =>
+        {
+            Some(3)
+        }
         ("it", next, after) => idle_it(words, at, next, after),
         (be, "it", next) if BE.contains(&be) => {
             let after = word(3);
@@ -160,7 +182,8 @@ fn idle_it(words: &Words, at: usize, next: &str, after: &str) -> Option<usize> {
             "to" | "that" | "if" | "than" | "how" | "when" | "nobody" | "what" | "whether"
         ) || word.ends_with("ing")
     });
-    joins.then_some(at_judged + 1)
+    // The "that" of "it is strange that" refers to nothing, either.
+    joins.then_some(at_judged + 1 + usize::from(word(at_judged + 1) == "that"))
 }
 
 fn is_exclamation(word: &str) -> bool {

@@ -10,6 +10,7 @@ mod nouns;
 mod ordinals;
 mod pronouns;
 mod sets;
+mod terse;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -88,6 +89,7 @@ pub(super) fn resolve(
         words,
         source,
         found: Vec::new(),
+        has_open: false,
     };
     resolver.run(names);
     resolver.found
@@ -99,6 +101,8 @@ struct Resolver<'a> {
     words: Words,
     source: TextSource,
     found: Vec<ResolvedReference>,
+    /// Whether a phrase refers to nothing that is known: the text has a subject of its own.
+    has_open: bool,
 }
 
 impl Resolver<'_> {
@@ -128,6 +132,7 @@ impl Resolver<'_> {
             self.discourse.mention_here(&name.what, 0.1);
         }
         if self.found.is_empty()
+            && !self.has_open
             && self.source == TextSource::Person
             && let Some(outcome) = self.ellipsis()
         {
@@ -143,9 +148,11 @@ impl Resolver<'_> {
         idle::skipped(&self.words, at)
             .filter(|count| !(is_kind && *count == 2))
             .map(|count| (count, Outcome::Open))
+            .or_else(|| self.first_of_list(at))
             .or_else(|| self.set(at))
             .or_else(|| self.ordinal(at))
             .or_else(|| self.other(at))
+            .or_else(|| self.one_with(at))
             .or_else(|| self.modified_one(at))
             .or_else(|| self.possessed(at))
             .or_else(|| self.noun(at))
@@ -161,7 +168,10 @@ impl Resolver<'_> {
         // In an answer, only clear references count: its pronouns refer to what it says itself.
         let is_person = self.source == TextSource::Person;
         let (targets, is_meant): (Vec<(usize, f32)>, bool) = match outcome {
-            Outcome::Open => return,
+            Outcome::Open => {
+                self.has_open = true;
+                return;
+            }
             Outcome::Meant(all, confidence) => {
                 let all = all.into_iter().take(PLURAL_MAX);
                 (all.map(|one| (one, confidence)).collect(), true)

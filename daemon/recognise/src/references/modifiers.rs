@@ -24,6 +24,61 @@ impl Resolver<'_> {
         })
     }
 
+    /// "the one in Frankfurt", "the ones from Oslo": members of a list that a property selects.
+    pub(super) fn one_with(&self, at: usize) -> Phrase {
+        let is_plural = self.word(at + 1) == "ones";
+        let is_phrase = matches!(self.word(at), "the" | "that" | "those")
+            && (is_plural || self.word(at + 1) == "one")
+            && matches!(
+                self.word(at + 2),
+                "in" | "at" | "on" | "from" | "of" | "for" | "with" | "by" | "under" | "behind"
+            );
+        if !is_phrase {
+            return None;
+        }
+        let mut from = at + 3;
+        while matches!(self.word(from), "the" | "a" | "an" | "our" | "my") {
+            from += 1;
+        }
+        let words: Vec<&str> = (from..from + 3)
+            .take_while(|at| *at == from || self.words.joins(at - 1))
+            .map(|at| self.word(at))
+            .take_while(|word| !word.is_empty() && !is_function(word))
+            .collect();
+        let first = *words.first()?;
+        let is_wanted = |one: &Referent| {
+            !one.is_here
+                && one.turn <= TURNS_MAX
+                && words.iter().any(|word| self.describes(one, word))
+        };
+        for group in self
+            .discourse
+            .groups
+            .iter()
+            .filter(|group| group.turn <= TURNS_MAX)
+        {
+            let members: Vec<usize> = group
+                .members
+                .iter()
+                .copied()
+                .filter(|at| self.referent(*at).is_some_and(is_wanted))
+                .collect();
+            match members.as_slice() {
+                [] => {}
+                [only] => return Some((2, Outcome::one(*only, 0.8))),
+                all if is_plural => return Some((2, Outcome::Meant(all.to_vec(), 0.75))),
+                all => {
+                    let all: Vec<(usize, f32)> = all.iter().map(|at| (*at, 0.5)).collect();
+                    return Some((2, Outcome::best_of(&all)));
+                }
+            }
+        }
+        let ranked = self
+            .discourse
+            .ranked(&|one| is_wanted(one) && self.describes(one, first));
+        (!ranked.is_empty()).then(|| (2, Outcome::best_of(&ranked)))
+    }
+
     /// "the failed one", "the tills one", "that planned one".
     pub(super) fn modified_one(&self, at: usize) -> Phrase {
         if !matches!(self.word(at), "the" | "that" | "this") {

@@ -1,5 +1,6 @@
 //! Places in lists: "the first one", "the last firewall", "the other two".
 
+use super::modifiers::is_function;
 use super::sets::{NUMBERS, TURNS_MAX};
 use super::{Outcome, Phrase, Resolver};
 use crate::discourse::{Group, Referent};
@@ -8,6 +9,15 @@ use crate::past::TextSource;
 const ORDINALS: [&str; 10] = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
 ];
+
+/// Order of the lists of one turn: a person's before an answer's before a result's.
+const fn source_rank(source: TextSource) -> u8 {
+    match source {
+        TextSource::Person => 0,
+        TextSource::Agent => 1,
+        TextSource::Result => 2,
+    }
+}
 
 impl Resolver<'_> {
     /// "the first one", "the second firewall", "the last": a place in the newest list that is long enough.
@@ -43,12 +53,7 @@ impl Resolver<'_> {
         };
         let mut candidates: Vec<(usize, f32)> = Vec::new();
         let mut groups: Vec<_> = self.discourse.groups.iter().collect();
-        let rank = |source| match source {
-            TextSource::Person => 0,
-            TextSource::Agent => 1,
-            TextSource::Result => 2,
-        };
-        groups.sort_by_key(|group| (group.turn, rank(group.source)));
+        groups.sort_by_key(|group| (group.turn, source_rank(group.source)));
         for group in groups {
             let members = self.fitting(group, noun.as_deref(), &modifiers);
             let is_long = if noun.is_some() {
@@ -74,6 +79,55 @@ impl Resolver<'_> {
             None if noun.is_some() => None,
             None => Some((count, Outcome::Open)),
         }
+    }
+
+    /// "the first two", "both of the first ones", "either of the last three orders": the begin or the end of a list.
+    pub(super) fn first_of_list(&self, at: usize) -> Phrase {
+        let mut from = at;
+        let mut size = None;
+        if matches!(
+            self.word(from),
+            "both" | "either" | "neither" | "each" | "any" | "one" | "all"
+        ) {
+            size = matches!(self.word(from), "both" | "either" | "neither").then_some(2);
+            from += 1 + usize::from(self.word(from + 1) == "of");
+        }
+        let is_last = match (self.word(from), self.word(from + 1)) {
+            ("the" | "my" | "our" | "those" | "these", "first") => false,
+            ("the" | "my" | "our" | "those" | "these", "last") => true,
+            _ => return None,
+        };
+        let mut count = from + 2 - at;
+        if let Some(number) = NUMBERS
+            .iter()
+            .position(|known| *known == self.word(at + count))
+        {
+            size = Some(number + 2);
+            count += 1;
+        }
+        let size = size?;
+        let phrase = match self.word(at + count) {
+            "ones" | "one" => Some((Vec::new(), None, 1)),
+            _ => self
+                .kind_phrase(at + count)
+                .map(|(modifiers, noun, words)| (modifiers, Some(noun), words)),
+        };
+        let (modifiers, noun, words) = phrase.unwrap_or_default();
+        let mut groups: Vec<&Group> = self.discourse.groups.iter().collect();
+        groups.sort_by_key(|group| (group.turn, source_rank(group.source)));
+        for group in groups
+            .into_iter()
+            .filter(|group| group.turn <= TURNS_MAX * 2)
+        {
+            let members = self.fitting(group, noun.as_deref(), &modifiers);
+            if members.len() < size {
+                continue;
+            }
+            let skipped = if is_last { members.len() - size } else { 0 };
+            let all: Vec<usize> = members.into_iter().skip(skipped).take(size).collect();
+            return Some((count + words, Outcome::Meant(all, 0.75)));
+        }
+        Some((count + words, Outcome::Open))
     }
 
     /// Returns whether the best candidate is of the last turn and the next one is older.
@@ -141,10 +195,18 @@ impl Resolver<'_> {
 
     /// "the other", "the other one", "the other two": the rest of a list beside the focus.
     pub(super) fn other(&self, at: usize) -> Phrase {
-        if self.word(at + 1) != "other" || !matches!(self.word(at), "the" | "that" | "its") {
+        let is_rest = matches!(self.word(at + 1), "others" | "rest")
+            && (self.word(at + 1) == "others"
+                || self.words.ends(at + 1)
+                || !self.words.joins(at + 1)
+                || is_function(self.word(at + 2)));
+        let is_other = self.word(at + 1) == "other" || is_rest;
+        if !is_other || !matches!(self.word(at), "the" | "that" | "its" | "all") {
             return None;
         }
         let (size, mut count) = match self.word(at + 2) {
+            "of" if is_rest && self.word(at + 3) == "them" => (0, 4),
+            _ if is_rest => (0, 2),
             "one" => (1, 3),
             "ones" => (0, 3),
             number => match NUMBERS.iter().position(|known| *known == number) {
@@ -152,7 +214,7 @@ impl Resolver<'_> {
                 None => (1, 2),
             },
         };
-        let phrase = self.kind_phrase(at + count);
+        let phrase = self.kind_phrase(at + count).filter(|_| !is_rest);
         let noun = phrase.as_ref().map(|(_, noun, _)| noun.clone());
         count += phrase.map_or(0, |(_, _, words)| words);
         if noun.is_none() && count == 2 && self.words.joins(at + 1) && self.is_other_noun(at + 2) {

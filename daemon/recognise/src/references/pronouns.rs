@@ -1,4 +1,4 @@
-//! Pronouns, and questions that leave out what they are about.
+//! Pronouns: "it", "that", "she", "they", "there".
 
 use super::{Outcome, Phrase, Resolver, THRESHOLD};
 use crate::discourse::Referent;
@@ -212,11 +212,16 @@ impl Resolver<'_> {
             .iter()
             .find(|(words, _)| words.iter().any(|word| sentence.contains(word)));
         let behind = [self.word(at + 1), self.word(at + 2)];
-        let attribute = ATTRIBUTES.iter().find(|(words, _)| {
-            words
-                .iter()
-                .any(|word| behind.contains(word) || sentence.contains(word))
-        });
+        // "Whose address is that?" asks for the owner of an address: what is meant is no device.
+        let is_predicate = is_that && matches!(self.word(at.wrapping_sub(1)), "is" | "was" | "s");
+        let attribute = ATTRIBUTES
+            .iter()
+            .filter(|_| !is_predicate)
+            .find(|(words, _)| {
+                words
+                    .iter()
+                    .any(|word| behind.contains(word) || sentence.contains(word))
+            });
         let before = at.checked_sub(1).map_or("", |at| self.word(at));
         let is_inside =
             matches!(before, "on" | "in" | "into" | "inside" | "within") && self.word(at) != "its";
@@ -381,40 +386,25 @@ impl Resolver<'_> {
         Outcome::best_of(&ranked)
     }
 
-    /// A short question without a name or a reference, such as "on which datasets?": what the last one was about.
-    pub(super) fn ellipsis(&self) -> Option<Outcome> {
-        let count = self.words.len();
-        let begins = matches!(
-            self.word(0),
-            "and"
-                | "or"
-                | "why"
-                | "when"
-                | "who"
-                | "where"
-                | "what"
-                | "which"
-                | "how"
-                | "on"
-                | "since"
-                | "is"
-                | "does"
-                | "has"
-                | "by"
-                | "for"
-                | "in"
-                | "was"
-                | "did"
-        );
-        let has_name = (0..count).any(|at| self.words.is_name(at));
-        if !begins || has_name || count > 8 {
-            return None;
-        }
-        let ranked = self
-            .discourse
-            .ranked(&|one| !one.is_nested && one.turn <= 1);
-        let outcome = Outcome::best_of(&ranked);
-        (!matches!(outcome, Outcome::Open)).then_some(outcome)
+    /// Returns the gain of an entity by the verbs and the attributes among words, as far as something recent has
+    /// them.
+    pub(super) fn kind_gain(&self, one: &Referent, words: &[&str]) -> f32 {
+        let gain = |all: &[(&[&str], &[&str])], fits: f32, differs: f32| {
+            let found = all
+                .iter()
+                .find(|(listed, _)| listed.iter().any(|word| words.contains(word)));
+            let Some((_, kinds)) = found else {
+                return 0.0;
+            };
+            let is_of = |one: &Referent| kinds.contains(&&*one.mention.kind);
+            let mut recent = self.discourse.referents.iter().filter(|one| one.turn <= 2);
+            match (recent.any(is_of), is_of(one)) {
+                (false, _) => 0.0,
+                (true, true) => fits,
+                (true, false) => -differs,
+            }
+        };
+        gain(&VERBS, VERB_FITS, VERB_DIFFERS) + gain(&ATTRIBUTES, ATTRIBUTE_FITS, ATTRIBUTE_DIFFERS)
     }
 }
 

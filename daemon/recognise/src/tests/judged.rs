@@ -8,7 +8,10 @@
 use super::*;
 use std::collections::HashMap;
 
-const CONVERSATIONS: [(&str, &str); 18] = [
+const CONVERSATIONS: [(&str, &str); 21] = [
+    ("release", include_str!("conversations/release.txt")),
+    ("migration", include_str!("conversations/migration.txt")),
+    ("twins", include_str!("conversations/twins.txt")),
     ("net1", include_str!("conversations/net1.txt")),
     ("net2", include_str!("conversations/net2.txt")),
     ("net3", include_str!("conversations/net3.txt")),

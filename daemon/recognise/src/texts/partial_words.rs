@@ -12,6 +12,8 @@ use std::collections::HashSet;
 
 /// Limit on the words of a text that are compared with known names.
 const WORDS_MAX: usize = 2000;
+/// Shortest number that names a thing of any kind, in digits.
+const NUMBER_CHARS_MIN: usize = 4;
 /// Shortest misspelt word without a digit, in characters.
 const MISSPELT_CHARS_MIN: usize = 5;
 
@@ -90,11 +92,13 @@ impl<'a> TextSearch<'a> {
                 .iter()
                 .all(|run| run.is_number || is_everyday(&run.text));
             if is_number {
+                // A long number names whatever has it; a short one only what people number.
                 return is_equal
-                    && matches!(
-                        &*one.name.kind,
-                        "issue" | "pull_request" | "ticket" | "order"
-                    );
+                    && (chars >= NUMBER_CHARS_MIN
+                        || matches!(
+                            &*one.name.kind,
+                            "issue" | "pull_request" | "ticket" | "order"
+                        ));
             }
             if is_begun && is_everyday_word {
                 return is_equal;
@@ -183,31 +187,37 @@ impl<'a> TextSearch<'a> {
             .unwrap_or_default()
             .trim_start()
             .starts_with('%');
+        let joins_names = word.len() >= NUMBER_CHARS_MIN
+            && matches!(
+                before.as_str(),
+                "to" | "for" | "by" | "and" | "or" | "about" | "from"
+            );
         word.len() >= 2
             && !is_unit
             && !percent
             && !before.is_empty()
-            && !matches!(
-                before.as_str(),
-                "to" | "at"
-                    | "in"
-                    | "for"
-                    | "by"
-                    | "and"
-                    | "or"
-                    | "than"
-                    | "top"
-                    | "about"
-                    | "version"
-                    | "port"
-                    | "room"
-                    | "level"
-                    | "page"
-                    | "since"
-                    | "line"
-                    | "until"
-                    | "from"
-            )
+            && (joins_names
+                || !matches!(
+                    before.as_str(),
+                    "to" | "at"
+                        | "in"
+                        | "for"
+                        | "by"
+                        | "and"
+                        | "or"
+                        | "than"
+                        | "top"
+                        | "about"
+                        | "version"
+                        | "port"
+                        | "room"
+                        | "level"
+                        | "page"
+                        | "since"
+                        | "line"
+                        | "until"
+                        | "from"
+                ))
     }
 
     /// Returns the spans of the words outside of names, without punctuation and `'s`.
