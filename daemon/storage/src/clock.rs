@@ -1,7 +1,8 @@
 //! The only source of time and randomness, so that tests can fix both.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rand::Rng;
@@ -24,6 +25,8 @@ pub enum Clock {
         elapsed: AtomicU64,
         /// State of the seeded generator.
         seed: Mutex<u64>,
+        /// Tasks that wait for the clock to move.
+        waiting: Mutex<Vec<Waker>>,
     },
 }
 
@@ -35,6 +38,7 @@ impl Clock {
             now: AtomicU64::new(now),
             elapsed: AtomicU64::new(0),
             seed: Mutex::new(seed),
+            waiting: Mutex::default(),
         }
     }
 
@@ -62,10 +66,39 @@ impl Clock {
 
     /// Moves a fixed clock forward; the system's clock cannot be moved.
     pub fn advance(&self, micros: Micros) {
-        if let Self::Fixed { now, elapsed, .. } = self {
+        if let Self::Fixed {
+            now,
+            elapsed,
+            waiting,
+            ..
+        } = self
+        {
             now.fetch_add(micros, Ordering::Relaxed);
-            elapsed.fetch_add(micros, Ordering::Relaxed);
+            elapsed.fetch_add(micros, Ordering::SeqCst);
+            let woken = std::mem::take(&mut *lock(waiting));
+            woken.into_iter().for_each(Waker::wake);
         }
+    }
+
+    /// Waits until a fixed clock was moved by some time. The time of the system's clock passes by itself: `sleep` has
+    /// to wait for it.
+    pub async fn pass(&self, micros: Micros, sleep: impl Future<Output = ()>) {
+        let Self::Fixed {
+            elapsed, waiting, ..
+        } = self
+        else {
+            return sleep.await;
+        };
+        let end = elapsed.load(Ordering::SeqCst).saturating_add(micros);
+        std::future::poll_fn(|cx| {
+            let mut waiting = lock(waiting);
+            if elapsed.load(Ordering::SeqCst) >= end {
+                return Poll::Ready(());
+            }
+            waiting.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Sets a fixed clock to another time, without a change of the monotonic time.
@@ -84,9 +117,7 @@ impl Clock {
                 rand::rng().fill_bytes(&mut bytes);
             }
             Self::Fixed { seed, .. } => {
-                let mut state = seed
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
+                let mut state = lock(seed);
                 for byte in &mut bytes {
                     // SplitMix64 (Steele, Lea, Flood 2014).
                     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -99,6 +130,10 @@ impl Clock {
         }
         bytes
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Formats a time as RFC 3339 in UTC, with microseconds.

@@ -6,13 +6,12 @@
 //! only saves reading the log again.
 
 mod position_file;
+mod progress;
 pub mod resolve;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-
-use tokio::sync::{Notify, watch};
 
 use super::command::RecordExtraction;
 use super::feature::Entities;
@@ -23,7 +22,6 @@ use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::entities::{Source, TextEntities};
 use crate::events::steps::StepAssigned;
-use crate::hint::{arg, hint};
 use crate::log::{Actor, Body, EventKind, EventScope, Log, LoggedEvent, Position, codec};
 use crate::operation::{Caller, Context, blocking};
 use crate::rows::until;
@@ -32,6 +30,7 @@ use crate::state::State;
 use crate::steps::{StepRecorded, Text};
 
 pub use position_file::PositionFile;
+pub use progress::FollowProgress;
 
 /// Name of the follower in `status`.
 pub const NAME: &str = "entities";
@@ -47,56 +46,6 @@ const SETTLE_MAX: Duration = Duration::from_millis(50);
 const SETTLE_EVENTS_MAX: usize = 64;
 /// Delay before a retry after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
-
-/// Progress of the follower, for callers that wait for it.
-#[derive(Debug)]
-pub struct FollowProgress {
-    done: watch::Sender<Position>,
-    /// Notified when a caller waits: searching is then not delayed.
-    asked: Notify,
-}
-
-impl Default for FollowProgress {
-    fn default() -> Self {
-        Self {
-            done: watch::Sender::new(Position(0)),
-            asked: Notify::new(),
-        }
-    }
-}
-
-impl FollowProgress {
-    /// Returns the position up to which everything has been searched.
-    #[must_use]
-    pub fn position(&self) -> Position {
-        *self.done.borrow()
-    }
-
-    /// Waits until everything up to a position has been searched.
-    ///
-    /// # Errors
-    /// `TIMEOUT` if that takes longer than `wait`.
-    pub async fn reaches(&self, position: Position, wait: Duration) -> Result<(), Refusal> {
-        let mut done = self.done.subscribe();
-        self.asked.notify_one();
-        let reached = done.wait_for(|done| *done >= position);
-        match tokio::time::timeout(wait, reached).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(Refusal::new(
-                Code::Timeout,
-                format!(
-                    "entities up to position {position} were not recognised in {} ms; they are up \
-                     to {}",
-                    wait.as_millis(),
-                    self.position()
-                ),
-            )
-            .hint(
-                hint!["Ask again."; "Or leave ", arg("at_least"), " out for what is known by now."],
-            )),
-        }
-    }
-}
 
 /// Waits for the entities of the steps that a session recorded before, at most [`SETTLE_MAX`]: what a message refers
 /// to is often in the result before it. Without such steps it does not wait.
@@ -121,7 +70,10 @@ pub async fn settled(
     drop(state);
     if let Some(position) = last_step {
         // A late follower only means that the message knows less.
-        let _ = module.progress.reaches(position, SETTLE_MAX).await;
+        if module.progress.is_followed() {
+            let clock = cx.engine.clock();
+            let _ = module.progress.reaches(position, SETTLE_MAX, clock).await;
+        }
     }
     Ok(())
 }
@@ -147,6 +99,9 @@ fn last_step(
 pub async fn run(cx: Arc<Context>) {
     let place = PositionFile::of(&cx.folder, cx.engine.store_id());
     let mut done = place.read();
+    let _followed = Entities::of(&cx)
+        .ok()
+        .map(|module| module.progress.follow());
     let mut published = cx.engine.watch();
     loop {
         let tail = published
@@ -159,7 +114,7 @@ pub async fn run(cx: Arc<Context>) {
             if tail.0 - done.0 < EVENTS_MAX as u64
                 && let Ok(module) = Entities::of(&cx)
             {
-                let asked = module.progress.asked.notified();
+                let asked = module.progress.asked();
                 let _ = tokio::time::timeout(TOGETHER, asked).await;
             }
             match advance(&cx, done).await {
@@ -169,7 +124,7 @@ pub async fn run(cx: Arc<Context>) {
                     let end = cx.engine.published().map(|state| state.tail.position);
                     place.note(done, end.map_or(done, |end| end.max(done)));
                     if let Ok(module) = Entities::of(&cx) {
-                        module.progress.done.send_replace(done);
+                        module.progress.reached(done);
                     }
                 }
                 Err(refusal) => {
@@ -180,7 +135,7 @@ pub async fn run(cx: Arc<Context>) {
             continue;
         }
         if let Ok(module) = Entities::of(&cx) {
-            module.progress.done.send_replace(done);
+            module.progress.reached(done);
         }
         if published.changed().await.is_err() {
             return;

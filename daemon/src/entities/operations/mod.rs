@@ -119,6 +119,11 @@ fn name_of(argument: &str, given: &str) -> Result<String, Refusal> {
 async fn caught_up(cx: &Context, at_least: Option<Position>) -> Result<(), Refusal> {
     match at_least {
         None => Ok(()),
-        Some(position) => Entities::of(cx)?.progress.reaches(position, WAIT_MAX).await,
+        Some(position) => {
+            let progress = &Entities::of(cx)?.progress;
+            progress
+                .reaches(position, WAIT_MAX, cx.engine.clock())
+                .await
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The built-in field mappings: which fields answer for which names.
 
 /// Built-in field mappings: normalised aliases, best first.
-pub const MAPPINGS: [(&str, &[&str]); 8] = [
+pub const MAPPINGS: [(&str, &[&str]); 9] = [
     (
         "id",
         &["id", "pullrequestid", "prid", "requestid", "number"],
@@ -70,7 +70,23 @@ pub const MAPPINGS: [(&str, &[&str]); 8] = [
             "targetrefname",
             "headrefname",
             "baserefname",
+            "headbranch",
+            "basebranch",
             "ref",
+        ],
+    ),
+    (
+        "commit",
+        &[
+            "commit",
+            "commitsha",
+            "commitid",
+            "commithash",
+            "sha",
+            "headsha",
+            "oid",
+            "headoid",
+            "revision",
         ],
     ),
 ];
@@ -129,19 +145,20 @@ pub(super) const NARROW: [&[&str]; 7] = [
         "changeddate",
         "lastmodified",
     ],
-    &["sourcebranch", "sourcerefname", "headrefname"],
-    &["targetbranch", "targetrefname", "baserefname"],
+    &["sourcebranch", "sourcerefname", "headrefname", "headbranch"],
+    &["targetbranch", "targetrefname", "baserefname", "basebranch"],
 ];
 
 /// Aliases that as names ask whether something is so: `MERGED` is not answered by a date.
 pub(super) const STATES: [&str; 3] = ["closed", "completed", "merged"];
 
 /// Built-in lists whose fields have a form. Aliases of another form are taken last.
-pub(super) const FORMS: [(&str, FieldForm); 4] = [
+pub(super) const FORMS: [(&str, FieldForm); 5] = [
     ("id", FieldForm::Plain),
     ("date", FieldForm::Date),
     ("title", FieldForm::Plain),
     ("email", FieldForm::Plain),
+    ("commit", FieldForm::Plain),
 ];
 
 /// What the values of a field look like.

@@ -186,6 +186,7 @@ fn uri_of(nodes: &Nodes, part: NodeId, out: &mut Nodes) -> Option<Document> {
         json: None,
         blocks: Vec::new(),
         lines: None,
+        tables: Vec::new(),
         mined: super::Span { start, end },
     })
 }

@@ -11,6 +11,7 @@ mod json;
 mod nodes;
 mod python;
 mod scan;
+mod tables;
 mod text;
 
 pub use flat::{Flat, Span};
@@ -45,6 +46,8 @@ pub struct Document {
     pub blocks: Vec<Block>,
     /// The object of its `key: value` lines, if the text is no single value and has such lines.
     pub lines: Option<NodeId>,
+    /// The lists of the rows of its tables, in order.
+    pub tables: Vec<NodeId>,
     /// Its span in the flat text.
     pub mined: Span,
 }
@@ -197,6 +200,7 @@ fn whole_json(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
         json: Some(node),
         blocks: blocks.into_iter().collect(),
         lines: None,
+        tables: Vec::new(),
         mined: span,
     })
 }
@@ -247,6 +251,7 @@ fn json_lines(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
         json: Some(root),
         blocks,
         lines: None,
+        tables: Vec::new(),
         mined: Span { start, end },
     })
 }
@@ -276,6 +281,7 @@ fn whole_python(source: &Source<'_>, out: &mut Nodes) -> Option<Document> {
         json: Some(node),
         blocks: vec![Block { node, span }],
         lines: None,
+        tables: Vec::new(),
         mined: span,
     })
 }
@@ -317,7 +323,10 @@ impl ParsedResult {
                 Some(json) => vec![json],
                 None => {
                     let blocks = document.blocks.iter().map(|block| block.node);
-                    blocks.chain(document.lines).collect()
+                    blocks
+                        .chain(document.tables.iter().copied())
+                        .chain(document.lines)
+                        .collect()
                 }
             })
             .collect();

@@ -14,17 +14,21 @@ const ARGUMENTS_MAX: usize = 200;
 /// Maximum length of the first key that distinguishes a dict from a set, in bytes.
 const KEY_MAX: usize = 4096;
 
-/// Parses one literal that begins at `start`: lists, tuples, sets, dicts, strings, numbers, `None`, dates.
+/// Parses one literal that begins at `start`: lists, tuples, sets, dicts, strings, numbers, `None`, dates. Returns its
+/// end, else where parsing failed.
 pub(super) fn read(
     source: &Source<'_>,
     out: &mut Nodes,
     start: usize,
     place: ParentSlot,
-) -> Result<usize, ScanError> {
+) -> Result<usize, usize> {
     let mut scan = Scan::new(source, out, start, 0);
-    value(&mut scan, place)?;
+    let read = value(&mut scan, place);
     scan.flush();
-    Ok(scan.pos)
+    match read {
+        Ok(()) => Ok(scan.pos),
+        Err(ScanError) => Err(scan.pos),
+    }
 }
 
 fn value(scan: &mut Scan<'_>, place: ParentSlot) -> Result<(), ScanError> {

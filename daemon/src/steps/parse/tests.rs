@@ -321,3 +321,22 @@ proptest! {
         prop_assert_eq!(parse(&wrapped).fields().collect::<Vec<_>>(), parse(&plain).fields().collect::<Vec<_>>());
     }
 }
+
+/// Texts that begin a value or a table again and again are read in linear time: this test would not end otherwise.
+#[test]
+fn texts_that_only_begin_values_and_tables_are_read_once() {
+    for piece in [
+        "{'a': ",
+        "{'a': [",
+        "['a', {'b': None, ",
+        "| a | b |\n",
+        "| a | b |\n|---|---|\n",
+        "A  B\n\n",
+        "a,b\n\"",
+        "commit 4be19a07cc\n",
+        "[x 4be19a07cc] {'",
+    ] {
+        let text = piece.repeat(40_000);
+        assert!(!parse(&text).overflowed(), "{piece}");
+    }
+}

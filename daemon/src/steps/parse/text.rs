@@ -4,7 +4,7 @@ use super::flat::{Source, Span};
 use super::json;
 use super::nodes::{Kind, NodeId, NodeLabel, Nodes};
 use super::scan::ParentSlot;
-use super::{Block, Document};
+use super::{Block, Document, python, tables};
 use crate::steps::words;
 use std::collections::HashMap;
 
@@ -23,11 +23,16 @@ pub(super) fn read(source: &Source<'_>, out: &mut Nodes) -> Document {
         start,
         end: out.flat.here(),
     };
-    let lines = read_lines(source, out, &source_spans);
+    let (tables, table_spans) = tables::read(source, out);
+    let mut taken = source_spans;
+    taken.extend(table_spans);
+    taken.sort_unstable();
+    let lines = read_lines(source, out, &taken);
     Document {
         json: None,
         blocks,
         lines,
+        tables,
         mined,
     }
 }
@@ -53,7 +58,13 @@ fn copy_with_blocks(source: &Source<'_>, out: &mut Nodes) -> (Vec<Block>, Vec<(u
             parent: None,
             label: NodeLabel::Root,
         };
-        let read = json::read(source, out, found, place, 0);
+        let mut read = json::read(source, out, found, place, 0);
+        if let Err(end) = read {
+            out.back_to(before);
+            // Programs print their own values, too: single quotes, None, True.
+            read = python::read(source, out, found, place).map_err(|tried| tried.max(end));
+            vain_left = vain_left.saturating_sub(end - found);
+        }
         let (Ok(end) | Err(end)) = read;
         if read.is_ok() && is_block(text, found, end) {
             let span = Span {
@@ -89,13 +100,16 @@ fn may_begin(text: &str, at: usize) -> bool {
     let inside = bytes.get(at + 1..).unwrap_or_default();
     let first = inside.iter().find(|byte| !byte.is_ascii_whitespace());
     match bytes.get(at) {
-        Some(b'{') => matches!(first, Some(b'"')),
+        Some(b'{') => matches!(first, Some(b'"' | b'\'')),
         Some(b'[') => {
             let is_index = before
                 .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"_])\x1b".contains(byte));
             let value = matches!(
                 first,
-                Some(b'{' | b'[' | b'"' | b'-' | b'0'..=b'9' | b't' | b'f' | b'n')
+                Some(
+                    b'{' | b'[' | b'"' | b'\'' | b'-' | b'0'
+                        ..=b'9' | b't' | b'f' | b'n' | b'T' | b'F' | b'N'
+                )
             );
             value && !is_index
         }
@@ -124,6 +138,7 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) -
     let mut blocks = blocks.iter().peekable();
     let text: &str = &source.text;
     let is_settings = is_settings(text);
+    let (mut commits, mut git) = (0, Vec::new());
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let at = start;
@@ -132,6 +147,17 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) -
             blocks.next();
         }
         if blocks.peek().is_some_and(|(from, _)| *from < at) {
+            continue;
+        }
+        if let Some(head) = git_head(line) {
+            commits += usize::from(head.is_commit);
+            if commits <= 1 {
+                git.extend(head.fields(text));
+            }
+            continue;
+        }
+        // Of several commits of a log, the first one answers.
+        if commits > 1 {
             continue;
         }
         let field = match is_settings {
@@ -148,7 +174,7 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) -
             ));
         }
     }
-    if lines.is_empty() {
+    if lines.is_empty() && git.is_empty() {
         return None;
     }
     let root = out.push(None, NodeLabel::Root, Kind::Object, Span::default())?;
@@ -165,8 +191,84 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) -
         };
         super::scan::Scan::new(source, out, 0, 0).leaf(place, Kind::String, value);
     }
+    for (word, at, len) in git {
+        let key = named(out, word, source.raw_of(at));
+        let value = copy(source, out, at, len);
+        out.push(Some(root), NodeLabel::Key(key), Kind::String, value);
+    }
     out.close(root, None);
     Some(root)
+}
+
+/// Writes a key that the text does not have.
+fn named(out: &mut Nodes, word: &str, raw: u32) -> Span {
+    let start = out.flat.here();
+    word.chars().for_each(|c| out.flat.push(c, raw));
+    Span {
+        start,
+        end: out.flat.here(),
+    }
+}
+
+/// A line in which git names a commit or a branch.
+struct GitHead<'t> {
+    commit: Option<&'t str>,
+    branch: Option<&'t str>,
+    /// Whether it begins a commit of a log.
+    is_commit: bool,
+}
+
+impl GitHead<'_> {
+    /// Returns its fields: key, offset and length.
+    fn fields(&self, text: &str) -> Vec<(&'static str, usize, usize)> {
+        let named = [("commit", self.commit), ("branch", self.branch)];
+        named
+            .into_iter()
+            .filter_map(|(key, value)| value.map(|value| (key, offset(text, value), value.len())))
+            .collect()
+    }
+}
+
+/// Returns what git says in a line: `commit HASH`, `[branch HASH] subject`, `On branch NAME`, `HEAD is now at HASH`.
+fn git_head(line: &str) -> Option<GitHead<'_>> {
+    let is_hash = |word: &&str| {
+        (7..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let line = line.trim_end();
+    let first = |rest: &'_ str| rest.split(' ').next().map(str::len).unwrap_or_default();
+    if let Some(rest) = line.strip_prefix("commit ") {
+        let hash = rest.get(..first(rest)).filter(is_hash)?;
+        return Some(GitHead {
+            commit: Some(hash),
+            branch: None,
+            is_commit: true,
+        });
+    }
+    if let Some(rest) = line.strip_prefix("HEAD is now at ") {
+        let commit = rest.get(..first(rest)).filter(is_hash);
+        return commit.map(|hash| GitHead {
+            commit: Some(hash),
+            branch: None,
+            is_commit: false,
+        });
+    }
+    if let Some(branch) = line.strip_prefix("On branch ") {
+        let is_name = !branch.is_empty() && !branch.contains(' ');
+        return is_name.then_some(GitHead {
+            commit: None,
+            branch: Some(branch),
+            is_commit: false,
+        });
+    }
+    let (head, _) = line.strip_prefix('[')?.split_once("] ")?;
+    let mut words = head.split(' ');
+    let (branch, hash) = (words.next()?, head.rsplit(' ').next().filter(is_hash)?);
+    let is_head = branch.len() < head.len() && !branch.contains([',', '"', '\'']);
+    is_head.then_some(GitHead {
+        commit: Some(hash),
+        branch: Some(branch),
+        is_commit: false,
+    })
 }
 
 fn copy(source: &Source<'_>, out: &mut Nodes, at: usize, len: usize) -> Span {

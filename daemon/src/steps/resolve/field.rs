@@ -1,11 +1,12 @@
 //! The strategies that find the value of a field, weighed by the depth of their matches.
 
 use super::Strategy;
+use super::containers::{is_below, of_last_part};
 use super::form::form;
 use super::items;
 use super::step::StepData;
 use crate::steps::extract::{Extract, FieldForm, Type};
-use crate::steps::parse::{Index, Kind, Node, NodeId, NodeLabel, Nodes, last_word};
+use crate::steps::parse::{Index, Kind, Node, NodeId, NodeLabel, Nodes};
 use crate::steps::words;
 use serde_json::Value;
 
@@ -46,6 +47,20 @@ pub(super) struct Match {
     /// Place of the alias in its list.
     pub(super) rank: usize,
     pub(super) node: NodeId,
+}
+
+impl Match {
+    /// Creates the match of a field by its letters.
+    pub(super) const fn by_letters(node: NodeId, depth: u16) -> Self {
+        Self {
+            is_odd: false,
+            depth,
+            by: MatchedBy::Letters,
+            item: None,
+            rank: 0,
+            node,
+        }
+    }
 }
 
 /// How a field answers to a name, best first.
@@ -156,6 +171,9 @@ pub(super) fn matches(step: &StepData, field: &str) -> Vec<Match> {
         own.iter_mut()
             .skip(before)
             .for_each(|found| found.rank += shift);
+    }
+    if own.is_empty() {
+        own = of_last_part(step, field);
     }
     // Two aliases may be one word: each field counts once, in its best form.
     own.sort_unstable();
@@ -319,7 +337,7 @@ fn has_form(nodes: &Nodes, node: &Node, form: FieldForm) -> bool {
 }
 
 /// Returns the values under a key or the last word of a dotted key.
-fn under<'a>(
+pub(super) fn under<'a>(
     index: &'a Index,
     nodes: &'a Nodes,
     word: &'a str,
@@ -329,43 +347,13 @@ fn under<'a>(
 }
 
 /// Returns the ways to read a name as two words, the second of which is below the first.
-fn splits(field: &str) -> impl Iterator<Item = (&str, &str)> {
+pub(super) fn splits(field: &str) -> impl Iterator<Item = (&str, &str)> {
     let separators = field.char_indices().filter(|(_, c)| !c.is_alphanumeric());
     separators.filter_map(move |(at, _)| {
         let (head, tail) = (field.get(..at)?, field.get(at..)?);
         let is_word = |part| words::normal_chars(part).next().is_some();
         (is_word(head) && is_word(tail)).then_some((head, tail))
     })
-}
-
-/// Returns whether the path above `id` ends with whole segments that together are one of `words`.
-fn is_below(nodes: &Nodes, id: NodeId, words: &[String]) -> bool {
-    words.iter().any(|word| ends_with(nodes, id, word))
-}
-
-/// Returns whether the path above `id` ends with whole segments that together are `words`.
-fn ends_with(nodes: &Nodes, id: NodeId, words: &str) -> bool {
-    let mut left = words.to_owned();
-    let mut at = id;
-    while !left.is_empty() {
-        let Some(node) = nodes.get(at).filter(|node| node.parent != at) else {
-            return false;
-        };
-        at = node.parent;
-        let Some(key) = nodes.get(at).and_then(|parent| nodes.key(parent)) else {
-            continue;
-        };
-        // A dotted key counts as a whole, or by its last word as the end of the search.
-        let whole = words::normalise(key);
-        if last_word(key).is_some_and(|last| words::normalise(last) == left) {
-            return true;
-        }
-        if whole.is_empty() || !left.ends_with(&whole) {
-            return false;
-        }
-        left.truncate(left.len() - whole.len());
-    }
-    true
 }
 
 /// Returns the fields that have the type: shallow ones first, then whole values of the type, then by their names.

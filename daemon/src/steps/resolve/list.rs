@@ -73,10 +73,31 @@ pub(super) fn plural(step: &StepData, field: &str, of: Option<Type>) -> Option<F
             .any(|found| items::is_in_list(step, found.node))
     };
     let mut singulars = words::number_forms(field).into_iter();
+    let is_type = is_plural_of_known(field, &is_known);
     let is_plural =
         singulars.any(|form| form.len() < field.len() && (is_known(&form) || is_in_list(&form)));
     let list = is_plural.then(|| all(step, field, of)).flatten()?;
-    (!list.values.is_empty()).then_some(list)
+    // An empty list has no ids, and that is an answer: nothing is to be done.
+    (!list.values.is_empty() || (is_type && is_empty_list(step))).then_some(list)
+}
+
+fn is_plural_of_known(field: &str, is_known: &dyn Fn(&String) -> bool) -> bool {
+    let mut singulars = words::number_forms(field).into_iter();
+    singulars.any(|form| form.len() < field.len() && is_known(&form))
+}
+
+/// Returns whether the result is an empty list, or an object of one with no more than numbers beside it.
+fn is_empty_list(step: &StepData) -> bool {
+    let nodes = step.parsed().nodes();
+    let Some((list, node)) = main_list(step).and_then(|id| Some((id, nodes.get(id)?))) else {
+        return false;
+    };
+    let is_alone = node.depth == 0
+        || (node.depth == 1
+            && nodes.children(node.parent).all(|(id, beside)| {
+                id == list || matches!(beside.kind, Kind::Number | Kind::Bool(_) | Kind::Null)
+            }));
+    nodes.count(list) == 0 && is_alone
 }
 
 /// Removes duplicate values.

@@ -1,5 +1,6 @@
 //! Resolution of variables: a value with the strategy that found it, or the reason why there is none.
 
+mod containers;
 mod field;
 mod form;
 mod items;
@@ -7,6 +8,8 @@ mod items;
 mod judged;
 #[cfg(test)]
 mod judged_lists;
+#[cfg(test)]
+mod judged_texts;
 mod list;
 mod nearest;
 mod outcome;
@@ -250,15 +253,7 @@ impl<H: History> Resolver<'_, H> {
         }
         Ok(match self.failure(&step, name) {
             Some(outcome) => outcome,
-            None if name.takes_failed() => match find(Arc::clone(&step)) {
-                found @ Outcome::Value(_) => found,
-                nothing @ Outcome::Nothing(_) => {
-                    let is_result = matches!(name, Name::Result { .. });
-                    let error = step.of_error().filter(|_| !is_result).map(Arc::new);
-                    let found = error.and_then(|error| find(error).in_error());
-                    found.unwrap_or(nothing)
-                }
-            },
+            None if name.takes_failed() => in_failed(step, name, find),
             None => Outcome::failed(step, &name.of_failed(number).to_string()),
         })
     }
@@ -277,5 +272,22 @@ impl<H: History> Resolver<'_, H> {
             },
         };
         Ok(Err(Outcome::nothing(Reason::StepNotFound, message)))
+    }
+}
+
+/// Looks up a name in a failed step: in what a JSON-RPC error says, in the result, and in the text of the error.
+///
+/// The envelope of a JSON-RPC error has an `id` of its own, that of the request: what the error says comes first.
+fn in_failed(step: Arc<StepData>, name: &Name, find: impl Fn(Arc<StepData>) -> Outcome) -> Outcome {
+    let in_error = |error: Option<StepData>| {
+        let error = error.filter(|_| !matches!(name, Name::Result { .. }));
+        error.and_then(|error| find(Arc::new(error)).in_error())
+    };
+    if let Some(found) = in_error(step.of_rpc_error()) {
+        return found;
+    }
+    match find(Arc::clone(&step)) {
+        found @ Outcome::Value(_) => found,
+        nothing @ Outcome::Nothing(_) => in_error(step.of_error()).unwrap_or(nothing),
     }
 }

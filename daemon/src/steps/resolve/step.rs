@@ -129,6 +129,28 @@ impl StepData {
         ))
     }
 
+    /// Returns the `error` of a failed step's JSON-RPC envelope as if it were the result.
+    #[must_use]
+    pub fn of_rpc_error(&self) -> Option<StepData> {
+        #[derive(serde::Deserialize)]
+        struct Envelope<'a> {
+            #[serde(rename = "jsonrpc")]
+            _version: String,
+            #[serde(borrow)]
+            error: &'a serde_json::value::RawValue,
+        }
+        let raw = self.raw.trim();
+        if self.success || !raw.starts_with('{') || !raw.contains("\"jsonrpc\"") {
+            return None;
+        }
+        let envelope: Envelope<'_> = serde_json::from_str(raw).ok()?;
+        let error = envelope.error.get();
+        let (number, set) = (self.step, Arc::clone(&self.set));
+        error
+            .starts_with('{')
+            .then(|| StepData::new(number, self.attempt, self.position, error.to_owned(), set))
+    }
+
     /// Returns the field `error` of a result that is one object: a text, or an object with a `message`.
     fn error_field(&self) -> Option<String> {
         let parsed = self.parsed();
