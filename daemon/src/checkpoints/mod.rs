@@ -18,6 +18,7 @@ mod import;
 mod latest;
 mod layers;
 mod limits;
+mod lines;
 mod metadata;
 mod object_uses;
 pub mod operations;
@@ -43,6 +44,7 @@ pub use import::{CheckpointImport, ImportBuilder, ImportDecision, RetainedObject
 pub use latest::{Latest, latest, position_of, saved_by};
 pub use layers::LayerWords;
 pub use limits::Limits;
+pub use lines::for_each_line;
 pub use metadata::Metadata;
 pub use object_uses::{
     CheckpointTotals, flush, freed_by, in_use as objects_in_use, objects_of, totals,
@@ -50,7 +52,7 @@ pub use object_uses::{
 pub use operations::{StoredCheckpoint, is_blob_named};
 pub use pack::release;
 pub use restore::{CheckpointData, take};
-pub use values::searchable;
+pub use values::uncached_json;
 pub use view::{SPACE, apply, has_kept, ids_of, newest, next_after, of_session_row};
 
 /// Asks for a session with a checkpoint.

@@ -14,15 +14,11 @@ use crate::log::objects::{self, Object, ObjectForm, ObjectLocation};
 use crate::log::{Hash, OBJECTS, Position};
 use crate::operation::Context;
 use crate::store::{Blobs, Error, Rows};
-use serde_json::Value;
 
 /// Maximum length of a delta chain, from an object to its keyframe. No save writes a longer one.
 const CHAIN_MAX: usize = 64;
 /// Maximum length of a value, in bytes. No call can carry a longer one.
 const VALUE_BYTES_MAX: u64 = 64 << 20;
-
-/// Maximum depth of keys whose values are searchable.
-const LINES_DEPTH_MAX: usize = 16;
 
 /// When values are checked against their hashes.
 #[derive(Clone, Copy)]
@@ -244,50 +240,13 @@ impl<'v> Values<'v> {
     }
 }
 
-/// Returns the beginning of a checkpoint's context as lines for search, `key.path: value`, at most `bytes_max` bytes.
-/// `None` if the context cannot be read: it is damaged, or was deleted.
+/// Returns the context of a checkpoint as canonical JSON, read around the cache; `None` if it cannot be read: it is
+/// damaged, or was deleted.
 #[must_use]
-pub fn searchable(
-    rows: &dyn Rows,
-    blobs: &Blobs,
-    manifest: &CheckpointSaved,
-    bytes_max: usize,
-) -> Option<String> {
+pub fn uncached_json(rows: &dyn Rows, blobs: &Blobs, manifest: &CheckpointSaved) -> Option<String> {
     let cache = Cache::new(0);
     let context = Values::new(rows, blobs, &cache).whole(manifest).ok()?;
-    let value: Value = serde_json::from_str(&context.text).ok()?;
-    let mut lines = String::new();
-    add_lines(&value, &mut Vec::new(), &mut lines, bytes_max);
-    lines.truncate(lines.floor_char_boundary(bytes_max));
-    Some(lines)
-}
-
-/// Adds a line for each text, number and list of plain values, with the names of the keys above it.
-fn add_lines<'v>(value: &'v Value, above: &mut Vec<&'v str>, lines: &mut String, max: usize) {
-    if lines.len() >= max || above.len() > LINES_DEPTH_MAX {
-        return;
-    }
-    match value {
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                above.push(key);
-                add_lines(value, above, lines, max);
-                above.pop();
-            }
-        }
-        Value::Array(all) => all.iter().for_each(|one| add_lines(one, above, lines, max)),
-        Value::Null | Value::Bool(_) => {}
-        Value::Number(_) | Value::String(_) => {
-            let text = match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            lines.push_str(&above.join("."));
-            lines.push_str(": ");
-            lines.push_str(&text);
-            lines.push('\n');
-        }
-    }
+    Some(context.text)
 }
 
 /// Values belong to no event, so their cache keys use position 0: the hash identifies them.

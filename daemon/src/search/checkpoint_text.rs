@@ -1,6 +1,7 @@
 //! The searchable texts of checkpoints: what each adds to the one before.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use super::dates::date_in_words;
 use super::groups::{of_checkpoint, of_session};
@@ -25,26 +26,32 @@ fn new_lines(
 ) -> Result<Option<String>, Error> {
     let rows = log.rows();
     // The context of a deleted checkpoint is gone; its texts go with the deletion.
-    let Some(context) = checkpoints::searchable(rows, blobs, saved, TEXT_BYTES_MAX) else {
+    let Some(context) = checkpoints::uncached_json(rows, blobs, saved) else {
         return Ok(None);
     };
     let mut earlier = None;
     if let Some(row) = checkpoints::newest(rows, session, Some(event.position()))? {
         let before = log.event(row.record, row.position)?;
         if let Some(Event::Checkpoint(CheckpointEvent::Saved(before))) = Event::of(&before)? {
-            earlier = checkpoints::searchable(rows, blobs, &before, TEXT_BYTES_MAX);
+            earlier = checkpoints::uncached_json(rows, blobs, &before);
         }
     }
-    let known: HashSet<&str> = earlier.iter().flat_map(|earlier| earlier.lines()).collect();
+    // Hashes, because most lines are known: a live index and a rebuilt one compute the same.
+    let hasher = BuildHasherDefault::<DefaultHasher>::default();
+    let mut known: HashSet<u64> = HashSet::new();
+    if let Some(earlier) = earlier {
+        checkpoints::for_each_line(&earlier, TEXT_BYTES_MAX, &mut |line| {
+            known.insert(hasher.hash_one(line));
+        });
+    }
     let mut new = String::new();
-    for line in context.lines().filter(|line| !known.contains(line)) {
-        new.push_str(line);
-        new.push('\n');
-        if new.len() >= CONTEXT_BYTES_MAX {
-            new.truncate(new.floor_char_boundary(CONTEXT_BYTES_MAX));
-            break;
+    checkpoints::for_each_line(&context, TEXT_BYTES_MAX, &mut |line| {
+        if new.len() < CONTEXT_BYTES_MAX && !known.contains(&hasher.hash_one(line)) {
+            new.push_str(line);
+            new.push('\n');
         }
-    }
+    });
+    new.truncate(new.floor_char_boundary(CONTEXT_BYTES_MAX));
     Ok(Some(new))
 }
 

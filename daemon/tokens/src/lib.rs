@@ -149,6 +149,10 @@ impl Encoding {
         let (mut count, mut rest) = (0, text);
         while !rest.is_empty() {
             let (piece, behind) = self.piece(rest);
+            // A long piece that cannot fit is not merged.
+            if count + piece.len().div_ceil(self.token_bytes_max) > max {
+                break;
+            }
             let with_piece = count + self.count_piece(piece.as_bytes(), &mut merge);
             if with_piece > max {
                 break;
@@ -224,8 +228,27 @@ struct Merge {
     ends: Vec<u32>,
     /// For each byte that begins a part, the start of the previous part.
     befores: Vec<u32>,
-    /// Rank, start and end of possible merges; stale candidates are skipped when they are popped.
-    candidates: BinaryHeap<Reverse<(Rank, u32, u32)>>,
+    /// Possible merges; stale ones are skipped when they are popped.
+    candidates: BinaryHeap<Reverse<Candidate>>,
+}
+
+/// A possible merge in one number, ordered by rank and then by start: 24 bits of rank, 32 of the start, and 8 of the
+/// length, which a byte holds in the vocabulary, too.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate(u64);
+
+impl Candidate {
+    fn new(rank: Rank, start: u32, end: u32) -> Self {
+        Self(u64::from(rank) << 40 | u64::from(start) << 8 | u64::from(end - start))
+    }
+
+    fn start(self) -> u32 {
+        (self.0 >> 8) as u32
+    }
+
+    fn end(self) -> u32 {
+        self.start() + (self.0 & 0xff) as u32
+    }
 }
 
 impl Merge {
@@ -246,7 +269,8 @@ impl Merge {
             self.propose(encoding, piece, start, start + 2);
         }
         let mut parts = piece.len();
-        while let Some(Reverse((_, start, end))) = self.candidates.pop() {
+        while let Some(Reverse(candidate)) = self.candidates.pop() {
+            let (start, end) = (candidate.start(), candidate.end());
             let Some(middle) = self.end(start) else {
                 continue;
             };
@@ -270,7 +294,8 @@ impl Merge {
     fn propose(&mut self, encoding: &Encoding, piece: &[u8], start: u32, end: u32) {
         let merged = piece.get(start as usize..end as usize);
         if let Some(rank) = merged.and_then(|merged| encoding.rank(merged)) {
-            self.candidates.push(Reverse((rank, start, end)));
+            let candidate = Candidate::new(rank, start, end);
+            self.candidates.push(Reverse(candidate));
         }
     }
 
@@ -350,6 +375,9 @@ mod tests {
             (" ".repeat(100_000) + "x", 783),
         ] {
             assert_eq!(tokens.count(&text), count, "{:?}…", text.get(..1));
+            assert_eq!(tokens.count_within(&text, count), Some(count));
+            assert_eq!(tokens.count_within(&text, count - 1), None);
+            assert_eq!(tokens.count_within(&text, 10), None);
         }
     }
 

@@ -16,6 +16,8 @@ mod plan;
 mod render;
 mod sequence;
 #[cfg(test)]
+mod shapes;
+#[cfg(test)]
 mod tests;
 mod text;
 mod white_space;

@@ -147,10 +147,45 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// Fits all other layers.
+    /// Fits all other layers. If the first conversation among them would lose all whole messages though a short one fits
+    /// the room, that message comes first.
     fn others(&mut self, room: f64) {
-        let [important, useful, ephemeral] =
-            [Layer::Important, Layer::Useful, Layer::Ephemeral].map(|layer| self.of(&[layer]));
+        let layers = [Layer::Important, Layer::Useful, Layer::Ephemeral];
+        self.share(room, layers.map(|layer| self.of(&[layer])));
+        let all = self.of(&layers);
+        let floor = |at: &usize| {
+            let item = self.item(*at)?;
+            let floor = super::render::message_floor(item.value, self.tokens)?;
+            Some((*at, floor + self.key_tokens(item)))
+        };
+        let Some((at, floor)) = all.iter().find_map(floor) else {
+            return;
+        };
+        if floor > room || self.outcomes.get(at).is_some_and(Outcome::keeps_message) {
+            return;
+        }
+        all.iter().for_each(|at| self.set(*at, Outcome::Dropped));
+        self.fit(at, floor);
+        let used = self.outcome_tokens(at);
+        let rest = layers.map(|layer| {
+            let mut of = self.of(&[layer]);
+            of.retain(|other| *other != at);
+            of
+        });
+        self.share(room - used, rest);
+    }
+
+    fn outcome_tokens(&self, at: usize) -> f64 {
+        let pair = self.item(at).zip(self.outcomes.get(at));
+        pair.map_or(0.0, |(item, outcome)| outcome.tokens(item) as f64)
+    }
+
+    fn key_tokens(&self, item: &Item<'_>) -> f64 {
+        self.tokens.count(&item.key_json) as f64 + 2.0
+    }
+
+    /// Divides the room between the layers.
+    fn share(&mut self, room: f64, [important, useful, ephemeral]: [Vec<usize>; 3]) {
         let [of_important, of_useful] = SHARES;
         let needs = [
             (self.whole(&important), of_important),
@@ -237,7 +272,7 @@ impl Plan<'_, '_> {
             key: item.key,
             is_log: item.layer == Layer::Ephemeral,
         };
-        let key = self.tokens.count(&item.key_json) as f64 + 2.0;
+        let key = self.key_tokens(item);
         let rendered = render(
             item.value,
             allowed - key,
@@ -254,6 +289,15 @@ impl Plan<'_, '_> {
 }
 
 impl Outcome {
+    /// Returns whether a conversation has a whole message.
+    fn keeps_message(&self) -> bool {
+        match self {
+            Self::Whole => true,
+            Self::Shortened { rendered, .. } => rendered.keeps_message,
+            Self::Dropped => false,
+        }
+    }
+
     pub(super) fn tokens(&self, item: &Item<'_>) -> usize {
         match self {
             Self::Whole => item.tokens,

@@ -12,12 +12,13 @@ use super::marker::{MarkerOrigin, marker};
 use super::sequence::{Allowances, Part, all_within, first_within, level};
 use super::text::{KeptPart, cut, largest, text_json};
 use super::white_space::squeeze;
-use crate::checkpoints::conversation;
+use crate::checkpoints::conversation::{self, Group};
 use crate::tokens::Tokens;
 
 pub(super) use pieces::Members;
 use pieces::{
-    Array, MARKER_KEY, Member, Pieces, array_json, object_json, parts_max, single_elements,
+    Array, MARKER_KEY, Member, Pieces, SHORT_GROUPS_MAX, SHORT_MESSAGE_TOKENS, array_json,
+    object_json, parts_max, single_elements,
 };
 
 /// Maximum depth of nesting that is shortened.
@@ -41,6 +42,8 @@ pub(super) struct Rendered {
     pub done: TruncationAction,
     /// Whether a conversation was shortened.
     pub has_messages: bool,
+    /// Whether a conversation has a whole message.
+    pub keeps_message: bool,
 }
 
 /// The surroundings of a value.
@@ -67,6 +70,7 @@ pub(super) fn render(
             done: TruncationAction::Whole,
         },
         has_messages: false,
+        keeps_message: false,
         repeats_left: REPEATS_MAX,
     };
     let json = renderer.value(json, allowed, surroundings, DEPTH_MAX)?;
@@ -74,7 +78,27 @@ pub(super) fn render(
         json,
         done: renderer.state.done,
         has_messages: renderer.has_messages,
+        keeps_message: renderer.keeps_message,
     })
+}
+
+/// Returns the tokens within which a conversation keeps a short message whole; `None` for other values, and for a
+/// conversation whose first messages by rank are long.
+pub(super) fn message_floor(json: &str, tokens: &Tokens) -> Option<f64> {
+    let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    let groups = conversation::groups(&elements)?;
+    let first = groups.iter().take(SHORT_GROUPS_MAX);
+    let needs = first.map(|group| {
+        let messages = group.messages.iter().filter_map(|at| elements.get(*at));
+        let max = SHORT_MESSAGE_TOKENS as usize;
+        let counts = messages.map(|message| tokens.count_within(message.get(), max));
+        let counts: Option<Vec<usize>> = counts.collect();
+        counts.map_or(f64::INFINITY, |counts| {
+            counts.iter().map(|count| *count as f64 + MARGIN).sum()
+        })
+    });
+    let need = needs.fold(f64::INFINITY, f64::min);
+    (need <= SHORT_MESSAGE_TOKENS).then_some(need + BRACKETS + MARGIN)
 }
 
 /// Returns whether a value is or has a conversation.
@@ -107,6 +131,7 @@ struct Renderer<'a> {
     tokens: &'a Tokens,
     state: State<'a>,
     has_messages: bool,
+    keeps_message: bool,
     repeats_left: u32,
 }
 
@@ -190,9 +215,40 @@ impl Renderer<'_> {
             groups,
             is_conversation,
         };
-        self.fitted(allowed, |this, room| {
+        let before = self.state;
+        let other_keeps = std::mem::take(&mut self.keeps_message);
+        let fitted = self.fitted(allowed, |this, room| {
             this.array_within(&array, room, place, depth)
-        })
+        });
+        let is_kept = fitted.is_some() && self.keeps_message;
+        self.keeps_message |= other_keeps;
+        if is_kept || !array.is_conversation {
+            return fitted;
+        }
+        let Some(one) = self.one_message(&array, allowed) else {
+            return fitted;
+        };
+        self.state = before;
+        self.note(TruncationAction::Arrays);
+        self.keeps_message = true;
+        Some(one)
+    }
+
+    /// Renders a conversation in which no message would be whole as its first short message by rank.
+    fn one_message(&self, array: &Array<'_>, allowed: f64) -> Option<String> {
+        let left_out = |group: &Group| {
+            let count = array.elements.len();
+            let left_out = count - group.messages.len();
+            (left_out > 0).then(|| marker(&format!("{left_out} of {count} messages"), None))
+        };
+        let fits = |json: &String| self.count(json) + MARGIN <= allowed;
+        let with_marker = array
+            .short_groups()
+            .map(|(group, pieces)| array_json(&pieces, left_out(group)));
+        let without = array
+            .short_groups()
+            .map(|(_, pieces)| array_json(&pieces, None));
+        with_marker.chain(without).find(fits)
     }
 
     fn array_within(
@@ -207,6 +263,7 @@ impl Renderer<'_> {
             let before = self.state;
             let pieces = self.elements(array, &allowances, place, depth);
             if pieces.len() == array.elements.len() {
+                self.note_messages(array, &pieces);
                 return Some(array_json(&pieces, None));
             }
             self.state = before;
@@ -224,8 +281,15 @@ impl Renderer<'_> {
         if is_cut {
             self.note(TruncationAction::Arrays);
         }
+        self.note_messages(array, &pieces);
         let marker = is_cut.then(|| marker(&array.left_out(&pieces), origin));
         Some(array_json(&pieces, marker))
+    }
+
+    fn note_messages(&mut self, array: &Array<'_>, pieces: &Pieces) {
+        if array.is_conversation {
+            self.keeps_message = array.keeps_message(pieces);
+        }
     }
 
     /// Renders the elements of the allowed groups, by index.

@@ -32,7 +32,7 @@ fn view_of(context: &Context, budget: usize) -> BudgetedView {
 }
 
 /// The view of a context as an agent writes it: words and shapes decide the layers.
-fn agent_view(context: &Value, marked: &[&str], budget: usize) -> (BudgetedView, Value) {
+pub(super) fn agent_view(context: &Value, marked: &[&str], budget: usize) -> (BudgetedView, Value) {
     let words = LayerWords::default();
     let values: Vec<(String, String)> = context
         .as_object()
@@ -74,13 +74,13 @@ fn entry(key: &str, value: impl Into<String>, layer: Layer) -> (String, String, 
     (key.to_owned(), value.into(), layer)
 }
 
-fn prose(words: usize) -> String {
+pub(super) fn prose(words: usize) -> String {
     let words = (0..words).map(|n| format!("word{n}"));
     words.collect::<Vec<_>>().join(" ")
 }
 
 /// Messages with these numbers of words, by turns of a user and an assistant; every third one calls a tool.
-fn messages(words: &[usize]) -> Vec<Value> {
+pub(super) fn messages(words: &[usize]) -> Vec<Value> {
     let mut messages = Vec::new();
     for (at, words) in words.iter().enumerate() {
         let text = format!("message {at}: {}", prose(*words));
@@ -99,7 +99,7 @@ fn messages(words: &[usize]) -> Vec<Value> {
 }
 
 /// The messages that are whole in a view, by their index.
-fn whole_messages(view: &Value, messages: &[Value]) -> Vec<usize> {
+pub(super) fn whole_messages(view: &Value, messages: &[Value]) -> Vec<usize> {
     let kept = view.as_array().map(Vec::as_slice).unwrap_or_default();
     (0..messages.len())
         .filter(|at| kept.contains(&messages[*at]))
@@ -298,6 +298,29 @@ fn a_conversation_keeps_whole_messages() {
             }
         }
     }
+}
+
+/// Within a few tokens one whole message is left, of the first request, the last one and the newest message.
+#[test]
+fn a_few_tokens_keep_one_whole_message() {
+    let mut all = messages(&[12; 20]);
+    for context in [
+        json!({ "messages": all }),
+        json!({ "messages": all, "data": prose(300), "notes": prose(300), "plan": prose(300) }),
+    ] {
+        for budget in [60, 80, 150, 300] {
+            let (_, json) = agent_view(&context, &[], budget);
+            let whole = whole_messages(&json["messages"], &all);
+            assert!(whole.contains(&0), "{budget}: {json}");
+        }
+    }
+    all[0] = json!({"role": "user", "content": prose(1000)});
+    let (_, json) = agent_view(&json!({ "messages": all }), &[], 60);
+    let whole = whole_messages(&json["messages"], &all);
+    assert!(
+        whole.contains(&(all.len() - 1)) || whole.len() == 1,
+        "{json}"
+    );
 }
 
 /// One message that is too long alone is shortened; the others stay whole.

@@ -50,9 +50,8 @@ pub fn page_size(
     }
     let message = format!("`{argument}`: got {wanted}, expected 1 to {most}");
     Err(Refusal::invalid(message).hint(hint![
-        "Use ",
-        arg("next"),
-        " of the reply for the following page."
+        format!("A page has 1 to {most} results.");
+        "Use ", arg("next"), " of the reply for the following page."
     ]))
 }
 

@@ -34,7 +34,10 @@ impl Op for Forget {
     async fn call(call: Call<ForgetArgs>) -> Result<ForgetReply, Refusal> {
         let key = call.claim()?;
         let (cx, caller, mut args) = call.into_parts();
-        args.project = sessions::current_or(&caller, args.project)?;
+        if args.project.is_some() {
+            let rows = &cx.read(None).await?.snapshot;
+            args.project = sessions::named_project(&cx, rows, &caller, args.project)?;
+        }
         let selector = selector(&args)?;
         if args.dry_run == Some(true) {
             let selected = select(&cx, selector).await?;

@@ -15,6 +15,10 @@ use crate::checkpoints::conversation::Group;
 
 /// An array's element is too long alone beyond this share of its room.
 const ELEMENT_SHARE: f64 = 0.25;
+/// Maximum tokens of a message that stays whole also if it is too long alone.
+pub(super) const SHORT_MESSAGE_TOKENS: f64 = 150.0;
+/// Number of groups of a conversation one of which stays whole: the first request, the last one, and the newest.
+pub(super) const SHORT_GROUPS_MAX: usize = 3;
 /// The key of a marker in an object.
 pub(super) const MARKER_KEY: &str = "…";
 
@@ -39,6 +43,25 @@ impl Array<'_> {
             share: group.share,
             takes_rest: group.messages.len() == 1,
         }
+    }
+
+    /// Returns whether a message of a conversation is whole.
+    pub fn keeps_message(&self, pieces: &Pieces) -> bool {
+        let is_whole = |(at, piece): (&usize, &String)| {
+            let element = self.elements.get(*at);
+            element.is_some_and(|element| element.get() == piece)
+        };
+        self.is_conversation && pieces.iter().any(is_whole)
+    }
+
+    /// Lists the short ones of the groups of the highest ranks, with their messages.
+    pub fn short_groups(&self) -> impl Iterator<Item = (&Group, Pieces)> {
+        let first = self.groups.iter().take(SHORT_GROUPS_MAX);
+        let short = first.filter(|group| self.part(group).need <= SHORT_MESSAGE_TOKENS);
+        short.map(|group| {
+            let piece = |at: &usize| Some((*at, self.elements.get(*at)?.get().to_owned()));
+            (group, group.messages.iter().filter_map(piece).collect())
+        })
     }
 
     pub fn left_out(&self, pieces: &Pieces) -> String {
