@@ -5,6 +5,7 @@
 //! People read and edit the file. The log contains every version.
 
 mod append;
+mod authorship;
 mod changes;
 mod command;
 pub mod compare;
@@ -35,12 +36,13 @@ pub use crate::events::projects::{
     Change, ContextWritten, DraftMeta, DraftSaved, FileVersion, ProjectEvent, ProjectInitialised,
     ProjectShared, ShareAccess, VersionMeta, WorktreeSeen, imported,
 };
+pub use authorship::FileLines;
 #[cfg(test)]
 pub(crate) use command::{
     DraftContext, InitialiseProject, KnownDirectory, ProjectSubject, Report, Shares, WriteContext,
 };
 pub use feature::{Limits, ProjectState, Settings};
-pub use files::remove_files;
+pub use files::{record_without, remove_files};
 pub use location::{Configured, ProjectLocation};
 pub use marker::{Marker, lines as marker_lines, path as marker_path};
 pub use passages::{Passage, content, drawn_on, passages, position_of};

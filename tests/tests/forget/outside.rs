@@ -175,6 +175,83 @@ fn present_versions_stay() {
     daemon.verify();
 }
 
+/// Entries of an agent are in the versions that others made of its own: appended to, merged, and current. No byte of them
+/// is left once the agent is forgotten, and what others wrote stays.
+#[test]
+fn entries_of_an_agent_leave_the_versions_of_others() {
+    let mut random = Random::new(seed());
+    let (home, daemon) = serve!();
+    let path = home.path().join("work");
+    fs::create_dir_all(&path).unwrap();
+    let project = daemon.call("init_project", json!({"path": path}))["project"].clone();
+    let texts = [(); 5].map(|()| words(60, &mut random));
+    let [ada, bob, carol, bob_again, late] = texts.each_ref();
+    let write = |operation: &str, agent: &str, args: Value| {
+        let mut all = json!({
+            "project_id": project, "file_type": "session_summary", "agent": agent,
+        });
+        for (key, value) in args.as_object().unwrap() {
+            all[key] = value.clone();
+        }
+        let reply = daemon.call(operation, all);
+        assert_eq!(reply["success"], true, "{reply:#}");
+        reply
+    };
+    let entry = |day: u32, text: &str| {
+        format!("## 2025-03-{day:02}: turn {day}\n\n### Added\n\n- {text}\n")
+    };
+    let first = format!("# Session Summary\n\n{}", entry(1, ada));
+    write("update_context", "ada", json!({"content": first}));
+    let read = json!({"project_id": project, "file_type": "session_summary", "agent": "carol"});
+    daemon.call("get_context", read);
+    write("append_context", "bob", json!({"entry": entry(2, bob)}));
+    // Made from the first version, so it is merged with that of bob.
+    let merged = format!("{first}\n{}", entry(3, carol));
+    write("update_context", "carol", json!({"content": merged}));
+    write(
+        "append_context",
+        "bob",
+        json!({"entry": entry(4, bob_again)}),
+    );
+    write("append_context", "ada", json!({"entry": entry(5, late)}));
+    let of_bob = needles(&[("bob", bob), ("bob again", bob_again)]);
+    let others = needles(&[("ada", ada), ("late", late), ("carol", carol)]);
+    let content = || {
+        let args = json!({"project_id": project, "file_type": "session_summary"});
+        daemon.call("get_context", args)["content"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let before = content();
+    assert!(
+        [ada, carol, late].iter().all(|text| before.contains(*text)),
+        "{before}"
+    );
+
+    let counted = daemon.call("forget", json!({"of_agent": "bob", "dry_run": true}));
+    assert!(content() == before, "{counted}");
+    let reported = daemon.call("forget", json!({"of_agent": "bob"}));
+    assert_eq!(reported["kept"], json!([]), "{reported}");
+    let after = content();
+    assert!(
+        [ada, carol, late].iter().all(|text| after.contains(*text)),
+        "{after}"
+    );
+    assert!(
+        !after.contains("turn 2") && !after.contains("turn 4"),
+        "{after}"
+    );
+    let file = home.data().join("projects").join(project.as_str().unwrap());
+    until("a file without bob's entries", LIMIT, || {
+        let text = fs::read_to_string(file.join("session_summary.md")).ok()?;
+        (text == after).then_some(())
+    });
+    assert_eq!(found(&home.data(), &of_bob), [""; 0]);
+    assert_eq!(found(&home.data(), &others).len(), 3);
+    daemon.verify();
+}
+
 /// A pack built across a project contains names from its sessions: no row and no file has the name once the
 /// session, or the mentioning part of it, is forgotten.
 #[test]

@@ -11,10 +11,11 @@ use crate::events::forgetting::ContentForgotten;
 use crate::forgetting::erasure::finish;
 use crate::forgetting::forget_command::{self, EVENTS_MAX};
 use crate::forgetting::origin::ContentOrigin;
-use crate::forgetting::select::{ForgetSelector, Selection, SelectionContext};
+use crate::forgetting::select::{ForgetSelector, HeldFile, Selection, SelectionContext};
 use crate::hint::{arg, hint};
-use crate::log::Log;
+use crate::log::{Log, Position};
 use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking, while_stale};
+use crate::projects;
 use crate::sessions::{self, AccessTimes};
 
 /// The `forget` operation.
@@ -84,6 +85,11 @@ async fn forget(
 ) -> Result<ForgetOutcome, Refusal> {
     let key = &key;
     while_stale(|| async move {
+        // What others added to a file after the forgotten versions stays; the text of these does not.
+        for file in held_files(cx, selector.clone()).await? {
+            let of = (&*file.project, &*file.file_type);
+            projects::record_without(cx, of, file.version, file.without).await?;
+        }
         let mut selected = select(cx, selector.clone()).await?;
         if selected.is_empty() {
             return Ok(ForgetOutcome::Nothing(Box::new(selected)));
@@ -173,6 +179,24 @@ fn check_order(args: &ForgetArgs, selector: &ForgetSelector) -> Result<(), Refus
 
 /// Selects the content to forget in the current state.
 async fn select(cx: &Arc<Context>, selector: ForgetSelector) -> Result<Selection, Refusal> {
+    looking(cx, move |looking, up_to| {
+        let selected = looking.select(&selector, up_to)?;
+        looking.check(&selected)?;
+        Ok(selected)
+    })
+    .await
+}
+
+/// Lists the current versions of context files that hold text of the selected content.
+async fn held_files(cx: &Arc<Context>, selector: ForgetSelector) -> Result<Vec<HeldFile>, Refusal> {
+    looking(cx, move |looking, _| looking.held_files(&selector)).await
+}
+
+/// Reads the current state, up to its end.
+async fn looking<T: Send + 'static>(
+    cx: &Arc<Context>,
+    read: impl FnOnce(&SelectionContext<'_>, Position) -> Result<T, Refusal> + Send + 'static,
+) -> Result<T, Refusal> {
     let published = cx.read(None).await?;
     let cx = Arc::clone(cx);
     blocking(move || {
@@ -185,9 +209,7 @@ async fn select(cx: &Arc<Context>, selector: ForgetSelector) -> Result<Selection
             now: cx.engine.clock().now(),
             events_max: EVENTS_MAX,
         };
-        let selected = looking.select(&selector, published.tail.position)?;
-        looking.check(&selected)?;
-        Ok(selected)
+        read(&looking, published.tail.position)
     })
     .await
 }

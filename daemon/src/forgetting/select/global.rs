@@ -7,8 +7,9 @@ use super::{ForgetSelector, Selection, SelectionContext, StreamPart};
 use crate::error::Refusal;
 use crate::events::Event;
 use crate::log::{EventKind, EventScope, Log, LoggedEvent, Position, StreamName, forgotten};
-use crate::projects::{self, FileVersion, ProjectEvent};
-use crate::store::Error;
+use crate::projects::{self, FileVersion, ProjectEvent, imported};
+use crate::steps::Text;
+use crate::store::{Blobs, Error};
 
 /// Returns whether a stream outside sessions belongs to a document source.
 pub(super) fn is_source(looking: &SelectionContext<'_>, stream: &str) -> Result<bool, Refusal> {
@@ -72,6 +73,7 @@ impl SelectionContext<'_> {
         let mut packs: Vec<(Position, u64)> = Vec::new();
         let mut drafts = Drafts::default();
         let mut versions = 0;
+        let mut held_lines = HeldLines::default();
         let present = self.present(&stream)?;
         for (position, record) in
             Log::new(self.rows).stream(scope, Position(0), selected.up_to, usize::MAX)?
@@ -88,8 +90,15 @@ impl SelectionContext<'_> {
                 packs.push((position, held));
                 continue;
             }
-            let is_meant = is_whole || (may_go(&event) && selector.wants(&event.header));
-            if !is_meant {
+            let is_theirs = may_go(&event) && selector.wants(&event.header);
+            let is_by_agent = !is_whole && selector.of_agent.is_some();
+            let holds_theirs = is_by_agent && held_lines.note(&event, is_theirs, self.blobs)?;
+            if holds_theirs && !is_theirs && present.contains(&position) {
+                selected.keep(kept_for_theirs(&event)?);
+                drafts.note(&event, held)?;
+                continue;
+            }
+            if !is_whole && !is_theirs && !holds_theirs {
                 drafts.note(&event, held)?;
                 continue;
             }
@@ -141,6 +150,112 @@ impl SelectionContext<'_> {
     }
 }
 
+/// A current version of a context file that holds text of selected versions of others.
+pub struct HeldFile {
+    /// The project.
+    pub project: String,
+    /// Type of the file.
+    pub file_type: String,
+    /// Number of the version.
+    pub version: u64,
+    /// Its content without that text.
+    pub without: String,
+}
+
+impl SelectionContext<'_> {
+    /// Lists the current versions of context files that hold text of selected versions, but are not selected themselves.
+    ///
+    /// # Errors
+    /// A row, an event or a blob cannot be read.
+    pub fn held_files(&self, selector: &ForgetSelector) -> Result<Vec<HeldFile>, Refusal> {
+        let mut found = Vec::new();
+        let is_of_files = selector.of_agent.is_some()
+            && selector.session.is_none()
+            && selector.origin.is_none()
+            && selector.rule.is_none();
+        for project in self.outside()? {
+            let is_wanted = selector.project.as_ref();
+            if !is_of_files || is_wanted.is_some_and(|wanted| *wanted != project) {
+                continue;
+            }
+            let present = self.present(&StreamName::Project(project.clone()))?;
+            let scope = EventScope::Project(&project);
+            let mut lines = HeldLines::default();
+            let end = Position(u64::MAX - 1);
+            for (position, record) in
+                Log::new(self.rows).stream(scope, Position(0), end, usize::MAX)?
+            {
+                let event = self.event_lookup.event(record, position)?;
+                let is_theirs = may_go(&event) && selector.wants(&event.header);
+                let is_held =
+                    event.payload.is_some() && lines.note(&event, is_theirs, self.blobs)?;
+                if !is_held || is_theirs || !present.contains(&position) {
+                    continue;
+                }
+                if let (Some(file), (Some(text), _), Some(blobs)) =
+                    (FileVersion::made_by(&event)?, imported(&event)?, self.blobs)
+                {
+                    let without = lines.without(&file.file_type, &text.read(blobs)?);
+                    found.push(HeldFile {
+                        without,
+                        project: file.project,
+                        file_type: file.file_type,
+                        version: file.version,
+                    });
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The lines of each context file by the version that introduced them: a version that others made of a forgotten one
+/// holds its text.
+#[derive(Default)]
+struct HeldLines(BTreeMap<String, projects::FileLines>);
+
+impl HeldLines {
+    /// Records the next version, which is selected itself if it `is_theirs`. Returns whether the version, or a draft, holds
+    /// text of selected versions.
+    fn note(
+        &mut self,
+        event: &LoggedEvent,
+        is_theirs: bool,
+        blobs: Option<&Blobs>,
+    ) -> Result<bool, Error> {
+        let of = Event::of(event)?;
+        let file_type = match &of {
+            Some(Event::Project(ProjectEvent::Written(written))) => &written.file_type,
+            Some(Event::Project(ProjectEvent::DraftSaved(drafted))) => &drafted.file_type,
+            Some(_) | None => return Ok(false),
+        };
+        let (Some(text), _) = imported(event)? else {
+            return Ok(false);
+        };
+        let text = match (text, blobs) {
+            (Text::Inline(text), _) => text,
+            (text, Some(blobs)) => text.read(blobs)?,
+            (Text::Blob { .. }, None) => return Ok(false),
+        };
+        let lines = self.0.entry(file_type.clone()).or_default();
+        Ok(match is_context_version(event) {
+            true => lines.add(&text, is_theirs),
+            false => lines.is_in(&text),
+        })
+    }
+}
+
+impl HeldLines {
+    fn without(&self, file_type: &str, content: &str) -> String {
+        let of = self.0.get(file_type);
+        of.map_or_else(|| content.to_owned(), |lines| lines.without(content))
+    }
+}
+
+fn is_context_version(event: &LoggedEvent) -> bool {
+    event.header.kind == EventKind::ContextWritten
+}
+
 /// Remaining drafts, by file and author. A draft that was ended by a forgotten version would reappear without it.
 #[derive(Default)]
 struct Drafts(BTreeMap<(String, String), Vec<(Position, u64)>>);
@@ -165,6 +280,12 @@ impl Drafts {
         let whose = (written.file_type, event.header.author().to_owned());
         Ok(self.0.remove(&whose).unwrap_or_default())
     }
+}
+
+/// Describes a current version of another agent that holds text of selected versions.
+fn kept_for_theirs(event: &LoggedEvent) -> Result<String, Error> {
+    let why = "a new version does not hold the text of the forgotten ones";
+    Ok(format!("{}; {why}", kept(event)?))
 }
 
 fn kept(event: &LoggedEvent) -> Result<String, Error> {

@@ -22,6 +22,7 @@ use crate::operation::Moment;
 use crate::sessions;
 use crate::store::{Blobs, Error, Rows};
 
+pub use global::HeldFile;
 pub use session::is_derived;
 
 /// Limit on reported reasons.

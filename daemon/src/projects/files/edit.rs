@@ -114,7 +114,7 @@ pub async fn record(
         Ok(command)
     })
     .await?;
-    Ok(match send(cx, command).await? {
+    Ok(match send(cx, command, by_hand()).await? {
         true => EditOutcome::As(follows + 1),
         false => EditOutcome::Again,
     })
@@ -313,25 +313,57 @@ pub async fn record_deletion(cx: &Arc<Context>, name: &Name, row: &FileRow) -> R
     let subject = subject(cx, name);
     let mut command = prepared.write(cx, subject, name.file_type(), Change::Cleared)?;
     command.follows = Some(row.written.version);
-    send(cx, command).await.map(drop)
+    send(cx, command, by_hand()).await.map(drop)
+}
+
+/// Records the newest version of a file without text that is forgotten. Nothing is recorded if the version `follows` is
+/// not the newest any more.
+///
+/// # Errors
+/// The log refuses the write.
+pub async fn record_without(
+    cx: &Arc<Context>,
+    (project, file_type): (&str, &str),
+    follows: u64,
+    content: String,
+) -> Result<(), Refusal> {
+    let reason = Some("without text that is forgotten".to_owned());
+    let (prepared, change) = match content.trim().is_empty() {
+        true => (PreparedContent::cleared(cx, reason), Change::Cleared),
+        false => (
+            PreparedContent::written(cx, content, reason)?,
+            Change::Edited,
+        ),
+    };
+    let mut command = prepared.write(cx, subject_of(cx, project), file_type, change)?;
+    command.follows = Some(follows);
+    send(cx, command, Actor::daemon()).await.map(drop)
 }
 
 fn subject(cx: &Context, name: &Name) -> ProjectSubject {
+    subject_of(cx, name.project())
+}
+
+fn subject_of(cx: &Context, project: &str) -> ProjectSubject {
     let clock = cx.engine.clock();
     ProjectSubject {
-        project: name.project().to_owned(),
+        project: project.to_owned(),
         known: None,
         salts: [clock.random(), clock.random()],
     }
 }
 
-/// Sends a command; returns whether it was recorded, which fails if a concurrent version was recorded first.
-async fn send(cx: &Arc<Context>, command: WriteContext) -> Result<bool, Refusal> {
-    let report = command.report.clone();
-    let actor = Actor {
+/// Returns the author of manual edits.
+fn by_hand() -> Actor {
+    Actor {
         agent: AGENT.to_owned(),
         ..Actor::daemon()
-    };
+    }
+}
+
+/// Sends a command; returns whether it was recorded, which fails if a concurrent version was recorded first.
+async fn send(cx: &Arc<Context>, command: WriteContext, actor: Actor) -> Result<bool, Refusal> {
+    let report = command.report.clone();
     let write = QueuedWrite {
         bytes: usize::try_from(command.bytes).unwrap_or(usize::MAX),
         command: Box::new(command),

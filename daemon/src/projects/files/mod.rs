@@ -30,6 +30,7 @@ use crate::store::Error;
 use crate::watch::{Times, WatchHandle};
 use sync::{FileSync, SyncTrigger};
 
+pub use edit::record_without;
 pub use sync_status::SyncStatus;
 
 /// Name in `status`.
