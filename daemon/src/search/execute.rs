@@ -7,7 +7,8 @@ use lored_ingest::quotable;
 use lored_models::{EmbeddingStage, Model};
 use lored_retrieval::ranking::{
     ListScore, QUESTION_WORDS, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER,
-    VectorScale, answers, best_sentence, floor, fuse, prefer, relevance, rerank, settle,
+    VectorScale, answers, best_sentence, floor, fuse, keep_likely, prefer, relevance, rerank,
+    settle,
 };
 use lored_retrieval::text::{Class, IndexedText, Query, Terms};
 use lored_retrieval::vectors::VectorError;
@@ -51,6 +52,18 @@ pub struct SearchOutcome {
     pub partial: Option<String>,
     /// The hits of the caller's project, if they come first, in order of their keys.
     pub own: Option<Vec<u64>>,
+    /// Score below which a hit is rather not about the query; 0 without a comparison of vectors.
+    pub floor: f64,
+}
+
+impl SearchOutcome {
+    /// Leaves out the hits below the floor.
+    pub fn keep_likely(&mut self) {
+        if self.floor > 0.0 {
+            keep_likely(&mut self.hits, self.floor);
+            self.total = self.hits.len() as u64;
+        }
+    }
 }
 
 /// The inputs of a search.
@@ -118,7 +131,8 @@ impl Search<'_> {
         if asked == Mode::Semantic {
             self.rerank(&mut searched);
         }
-        settle(&mut searched.hits, floor(true, scale));
+        searched.floor = floor(true, scale);
+        settle(&mut searched.hits, searched.floor);
         searched.total = searched.hits.len() as u64;
         Ok(searched)
     }
@@ -254,8 +268,10 @@ impl Search<'_> {
         });
         let mut hits: Vec<RankedHit> = hits.collect();
         self.weigh(&mut hits, None, Some(scale))?;
-        settle(&mut hits, floor(false, scale));
+        let floor = floor(false, scale);
+        settle(&mut hits, floor);
         Ok(SearchOutcome {
+            floor,
             total: hits.len() as u64,
             hits,
             partial: near.partial(),

@@ -108,7 +108,13 @@ pub fn settle<K>(hits: &mut Vec<RankedHit<K>>, floor: f64) {
     if best < floor {
         hits.clear();
     }
-    hits.retain(|hit| hit.relevance >= UNRELATED);
+    keep_likely(hits, UNRELATED);
+}
+
+/// Removes the hits whose relevance is below `floor`. The scores of the others are their relevance, and none is higher
+/// than that of a hit before it.
+pub fn keep_likely<K>(hits: &mut Vec<RankedHit<K>>, floor: f64) {
+    hits.retain(|hit| hit.relevance >= floor);
     let mut highest = 1.0_f64;
     for hit in hits {
         hit.fused = hit.fused.or(Some(hit.score));

@@ -9,7 +9,7 @@ mod rerank;
 pub use caption::{Caption, CaptionPart, caption, words};
 pub use fusion::{
     Fusion, ListScore, RankedHit, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER,
-    fuse, prefer, settle,
+    fuse, keep_likely, prefer, settle,
 };
 pub use relevance::{QUESTION_WORDS, UNRELATED, VectorScale, answers, floor, relevance};
 pub use rerank::{DEPTH, WEIGHT, best_sentence, rerank};

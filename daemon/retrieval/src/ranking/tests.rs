@@ -245,6 +245,16 @@ fn hits_below_the_floor_go_and_the_order_stays() {
     let scores: Vec<f64> = hits.iter().map(|hit| hit.score).collect();
     assert_eq!(scores, [0.5, 0.5, 0.2]);
     assert_eq!(hits[1].fused, Some(1.0));
+    let mut hits = vec![hit(1, 2.0, 0.5), hit(2, 1.0, 0.01), hit(3, 0.5, 0.3)];
+    settle(&mut hits, 0.02);
+    keep_likely(&mut hits, 0.02);
+    let scores: Vec<(u64, f64)> = hits.iter().map(|hit| (hit.key, hit.score)).collect();
+    assert_eq!(
+        scores,
+        [(1, 0.5), (3, 0.3)],
+        "the one that is gone lowers no score"
+    );
+    assert_eq!(hits[1].fused, Some(0.5));
     let mut unknown = vec![hit(1, 2.0, 0.01), hit(2, 1.0, 0.015)];
     settle(&mut unknown, 0.02);
     assert!(unknown.is_empty(), "even the best one says nothing");

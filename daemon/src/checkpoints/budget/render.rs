@@ -15,11 +15,10 @@ use super::white_space::squeeze;
 use crate::checkpoints::conversation::{self, Group};
 use crate::tokens::Tokens;
 
-pub(super) use pieces::Members;
 use pieces::{
-    Array, MARKER_KEY, Member, Pieces, SHORT_GROUPS_MAX, SHORT_MESSAGE_TOKENS, array_json,
-    object_json, parts_max, single_elements,
+    Array, MARKER_KEY, Member, Pieces, array_json, object_json, parts_max, single_elements,
 };
+pub(super) use pieces::{Members, message_floor};
 
 /// Maximum depth of nesting that is shortened.
 const DEPTH_MAX: usize = 32;
@@ -80,25 +79,6 @@ pub(super) fn render(
         has_messages: renderer.has_messages,
         keeps_message: renderer.keeps_message,
     })
-}
-
-/// Returns the tokens within which a conversation keeps a short message whole; `None` for other values, and for a
-/// conversation whose first messages by rank are long.
-pub(super) fn message_floor(json: &str, tokens: &Tokens) -> Option<f64> {
-    let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
-    let groups = conversation::groups(&elements)?;
-    let first = groups.iter().take(SHORT_GROUPS_MAX);
-    let needs = first.map(|group| {
-        let messages = group.messages.iter().filter_map(|at| elements.get(*at));
-        let max = SHORT_MESSAGE_TOKENS as usize;
-        let counts = messages.map(|message| tokens.count_within(message.get(), max));
-        let counts: Option<Vec<usize>> = counts.collect();
-        counts.map_or(f64::INFINITY, |counts| {
-            counts.iter().map(|count| *count as f64 + MARGIN).sum()
-        })
-    });
-    let need = needs.fold(f64::INFINITY, f64::min);
-    (need <= SHORT_MESSAGE_TOKENS).then_some(need + BRACKETS + MARGIN)
 }
 
 /// Returns whether a value is or has a conversation.

@@ -90,7 +90,7 @@ fn searched(
     let wanted = (place.offset + ask.most + 1).min(HITS_MAX);
     let mut searched = match ask.query.is_empty() {
         true => chunks_in_order(&catalogue, &scope),
-        false => search.run(wanted).map_err(failed)?,
+        false => likely(&search, wanted).map_err(failed)?,
     };
     if let Some(project) = &ask.first {
         let folder = ask.folder.as_deref();
@@ -99,7 +99,7 @@ fn searched(
             scope: &own,
             ..search
         };
-        let first = first.run(wanted).map_err(failed)?;
+        let first = likely(&first, wanted).map_err(failed)?;
         put_first(&mut searched, first);
     }
     let is_cut = searched.hits.len() >= wanted;
@@ -113,6 +113,13 @@ fn searched(
         searched,
         (page.list, place, is_cut),
     )
+}
+
+/// Searches, without the hits below the threshold.
+fn likely(search: &Search<'_>, wanted: usize) -> Result<SearchOutcome, IndexError> {
+    let mut searched = search.run(wanted)?;
+    searched.keep_likely();
+    Ok(searched)
 }
 
 /// Puts the hits of the caller's project before the others, which are then those of the rest of the machine.

@@ -6,19 +6,20 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Surroundings, whole};
+use super::{BRACKETS, MARGIN, Surroundings, whole};
 use crate::checkpoints::budget::marker::{longest_messages_left_out, messages_left_out};
 use crate::checkpoints::budget::order;
 use crate::checkpoints::budget::sequence::Part;
 use crate::checkpoints::budget::text::text_json;
-use crate::checkpoints::conversation::Group;
+use crate::checkpoints::conversation::{self, Group};
+use crate::tokens::Tokens;
 
 /// An array's element is too long alone beyond this share of its room.
 const ELEMENT_SHARE: f64 = 0.25;
 /// Maximum tokens of a message that stays whole also if it is too long alone.
-pub(super) const SHORT_MESSAGE_TOKENS: f64 = 150.0;
+const SHORT_MESSAGE_TOKENS: f64 = 150.0;
 /// Number of groups of a conversation one of which stays whole: the first request, the last one, and the newest.
-pub(super) const SHORT_GROUPS_MAX: usize = 3;
+const SHORT_GROUPS_MAX: usize = 3;
 /// The key of a marker in an object.
 pub(super) const MARKER_KEY: &str = "…";
 
@@ -81,6 +82,25 @@ impl Array<'_> {
             false => format!("{count} of {count} elements"),
         }
     }
+}
+
+/// Returns the tokens within which a conversation keeps a short message whole; `None` for other values, and for a
+/// conversation whose first messages by rank are long.
+pub(in crate::checkpoints::budget) fn message_floor(json: &str, tokens: &Tokens) -> Option<f64> {
+    let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
+    let groups = conversation::groups(&elements)?;
+    let first = groups.iter().take(SHORT_GROUPS_MAX);
+    let needs = first.map(|group| {
+        let messages = group.messages.iter().filter_map(|at| elements.get(*at));
+        let max = SHORT_MESSAGE_TOKENS as usize;
+        let counts = messages.map(|message| tokens.count_within(message.get(), max));
+        let counts: Option<Vec<usize>> = counts.collect();
+        counts.map_or(f64::INFINITY, |counts| {
+            counts.iter().map(|count| *count as f64 + MARGIN).sum()
+        })
+    });
+    let need = needs.fold(f64::INFINITY, f64::min);
+    (need <= SHORT_MESSAGE_TOKENS).then_some(need + BRACKETS + MARGIN)
 }
 
 /// Ranks the elements of an array that is not a conversation, each alone.
