@@ -281,6 +281,8 @@ impl<'p> Read<'p> {
             && let Some(object) = self.named(text, kind, place)
         {
             self.add(object, place);
+        } else if is_state(field, text.text()) {
+            // CREATE_COMPLETE is a state, and no variable of an environment.
         } else if ADDRESS_KEYS.contains(&field) || is_digest(field) {
             // An object's own URL only identifies its kind and mentions nothing; a digest names no commit.
         } else if place.within.is_none() || packs.prose.contains(field) {
@@ -313,7 +315,8 @@ impl<'p> Read<'p> {
             .filter(|rule| rule.kind == kind)
             .peekable();
         let has_rules = rules.peek().is_some();
-        let is_refused = has_rules && rules.all(|rule| rule.refuses(&name));
+        let is_address = &*declared.name == "file_path" && is_address_path(&name);
+        let is_refused = is_address || (has_rules && rules.all(|rule| rule.refuses(&name)));
         if is_own_name || is_refused || text.text().contains('\n') {
             return None;
         }
@@ -398,6 +401,32 @@ impl<'p> Read<'p> {
             }
         }
     }
+}
+
+/// Returns whether a path is that of a request: `/api/v2/users`.
+fn is_address_path(name: &str) -> bool {
+    let first = name
+        .strip_prefix('/')
+        .and_then(|rest| rest.split('/').next());
+    matches!(first, Some("api" | "rest" | "graphql" | "oauth" | "oauth2"))
+}
+
+/// Returns whether a text is a state in capitals, in a field for one.
+fn is_state(field: &str, text: &str) -> bool {
+    let field = field.to_ascii_lowercase();
+    let is_field = [
+        "status",
+        "state",
+        "reason",
+        "type",
+        "phase",
+        "result",
+        "conclusion",
+    ]
+    .iter()
+    .any(|ending| field.ends_with(ending));
+    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+    is_field && text.bytes().all(is_capital)
 }
 
 /// Returns whether a field holds the digest of some content.

@@ -119,6 +119,7 @@ pub(super) fn skipped(words: &Words, at: usize) -> Option<usize> {
         }
         ("that", "seems" | "sounds" | "looks" | "helps" | "makes", _) => Some(2),
         ("that" | "it", "s", _) if is_exclamation(word(2)) => Some(2),
+        ("that" | "this", "explains" | "explained", _) => Some(3),
         ("it", "getting", _) => Some(2),
         ("it", "s" | "is" | "was", weather) | ("is" | "was", "it", weather)
             if WEATHER.contains(&weather) =>

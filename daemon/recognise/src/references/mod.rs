@@ -120,6 +120,9 @@ impl Resolver<'_> {
                 at += 1;
                 continue;
             }
+            if let Some(owner) = self.owner(at) {
+                self.take(at, 1, owner);
+            }
             at += match self.phrase(at) {
                 Some((count, outcome)) => {
                     self.take(at, count, outcome);
@@ -169,7 +172,8 @@ impl Resolver<'_> {
         let is_person = self.source == TextSource::Person;
         let (targets, is_meant): (Vec<(usize, f32)>, bool) = match outcome {
             Outcome::Open => {
-                self.has_open = true;
+                self.has_open |=
+                    idle::skipped(&self.words, at).is_some() || self.noun(at).is_some();
                 return;
             }
             Outcome::Meant(all, confidence) => {

@@ -40,6 +40,32 @@ impl Resolver<'_> {
         self.other_noun(at, skipped)
     }
 
+    /// "her badge", "their prefixes": whose the thing is, which is a person or an organisation.
+    pub(super) fn owner(&self, at: usize) -> Option<Outcome> {
+        let next = self.word(at + 1);
+        let is_owner =
+            self.words.joins(at) && !self.words.ends(at) && !next.is_empty() && !is_function(next);
+        match self.word(at) {
+            "his" | "her" if is_owner => Some(self.person()),
+            "their" if is_owner => self.organisation().map(|at| Outcome::one(at, 0.7)),
+            _ => None,
+        }
+    }
+
+    /// Returns the only organisation that the last turn is about.
+    fn organisation(&self) -> Option<usize> {
+        let recent = self
+            .discourse
+            .ranked(&|one| one.is_organisation() && one.turn <= 1 && !one.is_nested);
+        match recent.as_slice() {
+            [(only, _)] => self
+                .referent(*only)
+                .filter(|one| one.is_focus || one.in_answer.is_some())
+                .map(|_| *only),
+            _ => None,
+        }
+    }
+
     /// Resolves a noun of a kind.
     fn of_kind(&self, modifiers: &[String], noun: &str, is_near: bool) -> Outcome {
         if is_plural(noun)
@@ -75,7 +101,11 @@ impl Resolver<'_> {
         };
         // Unknown modifiers weaken the phrase: it may mean something that was never mentioned.
         if !is_described {
-            ranked.retain(|(at, _)| self.referent(*at).is_some_and(|one| one.turn <= 1));
+            let is_recent =
+                |(at, _): &(usize, f32)| self.referent(*at).is_some_and(|one| one.turn <= 1);
+            if ranked.iter().any(is_recent) {
+                ranked.retain(is_recent);
+            }
             return Outcome::best_of(&ranked);
         }
         if !modifiers.is_empty()
@@ -107,7 +137,12 @@ impl Resolver<'_> {
             return Outcome::one(related, 0.8);
         }
         if is_near {
-            ranked.retain(|(at, _)| self.referent(*at).is_some_and(|one| one.turn <= 3));
+            let is_recent =
+                |(at, _): &(usize, f32)| self.referent(*at).is_some_and(|one| one.turn <= 3);
+            if !ranked.iter().any(is_recent) {
+                return Outcome::best_of(&ranked);
+            }
+            ranked.retain(is_recent);
         }
         if let [(only, _)] = ranked.as_slice() {
             return Outcome::one(*only, 0.85);
@@ -197,7 +232,7 @@ impl Resolver<'_> {
             return None;
         }
         // "the attention paper" and "the currency thing" are two nouns; a longer phrase is left alone.
-        let fits = |one: &Referent, by_name: bool| {
+        let fits = |one: &Referent, by_name: bool, is_far: bool| {
             let single = crate::discourse::singular(noun);
             let is_part = one
                 .parts
@@ -213,13 +248,19 @@ impl Resolver<'_> {
             } else {
                 is_said
             };
-            fits && one.turn <= OTHER_TURNS_MAX && !one.is_nested && !one.is_absent
+            // A part of an order or a list that its name names, or something said long ago, is only possible.
+            let is_near = one.turn <= OTHER_TURNS_MAX && !one.is_nested;
+            fits && !one.is_absent && (is_near || (is_far && one.is_thing()))
         };
-        let ranked = self.discourse.ranked(&|one| fits(one, true));
+        let ranked = self.discourse.ranked(&|one| fits(one, true, false));
         if ranked.is_empty() {
             // What a text says of a thing is weaker than a part of its name.
-            let said = self.discourse.ranked(&|one| fits(one, false));
-            return (!said.is_empty()).then(|| (skipped + 1, Outcome::best_of(&said)));
+            let weaker = [(true, true), (false, false), (false, true)];
+            let mut weaker = weaker
+                .into_iter()
+                .map(|(by_name, is_far)| self.discourse.ranked(&|one| fits(one, by_name, is_far)));
+            let found = weaker.find(|found| !found.is_empty())?;
+            return Some((skipped + 1, Outcome::best_of(&found)));
         }
         let outcome = match ranked.as_slice() {
             [] => return None,

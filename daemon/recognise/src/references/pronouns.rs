@@ -11,6 +11,8 @@ const ATTRIBUTE_DIFFERS: f32 = 0.5;
 /// Gain and loss of "on it" and "in it" by whether the entity contains others.
 const CONTAINS: f32 = 0.3;
 const CONTAINS_NOT: f32 = 0.2;
+/// Least prominence of a possible candidate where none is prominent.
+const FAINT: f32 = 0.2;
 /// Gain of the only newcomer of the answer for "that".
 const NEWCOMER: f32 = 0.45;
 /// Least lead of a person over the next one.
@@ -190,12 +192,17 @@ impl Resolver<'_> {
             )
     }
 
-    fn person(&self) -> Outcome {
+    pub(super) fn person(&self) -> Outcome {
         let ranked = self
             .discourse
             .ranked(&|one| one.is_person() && one.turn <= 4);
         match ranked.as_slice() {
-            [] => Outcome::Open,
+            // A customer may be a person or a company.
+            [] => Outcome::best_of(
+                &self
+                    .discourse
+                    .ranked(&|one| one.is_organisation() && one.turn <= 4),
+            ),
             [(only, _)] => Outcome::one(*only, 0.8),
             [(first, best), (_, next), ..] if best - next >= PERSON_GAP => {
                 Outcome::one(*first, 0.7)
@@ -303,9 +310,14 @@ impl Resolver<'_> {
             // A result about one thing, and no answer that says more.
             return Outcome::one(*only, 0.65);
         }
+        let faint: Vec<(usize, f32)> = ranked
+            .iter()
+            .copied()
+            .filter(|(_, score)| *score >= FAINT)
+            .collect();
         ranked.retain(|(_, score)| *score >= THRESHOLD);
         let Some((first, best)) = ranked.first().copied() else {
-            return Outcome::Open;
+            return Outcome::best_of(&faint);
         };
         let next = ranked.get(1).map_or(0.0, |(_, next)| *next);
         let is_named = self

@@ -8,9 +8,11 @@
 use super::*;
 use std::collections::HashMap;
 
-const CONVERSATIONS: [(&str, &str); 21] = [
+const CONVERSATIONS: [(&str, &str); 23] = [
     ("release", include_str!("conversations/release.txt")),
     ("migration", include_str!("conversations/migration.txt")),
+    ("cabling", include_str!("conversations/cabling.txt")),
+    ("orders", include_str!("conversations/orders.txt")),
     ("twins", include_str!("conversations/twins.txt")),
     ("net1", include_str!("conversations/net1.txt")),
     ("net2", include_str!("conversations/net2.txt")),
@@ -31,6 +33,8 @@ const CONVERSATIONS: [(&str, &str); 21] = [
     ("net6", include_str!("conversations/net6.txt")),
     ("support3", include_str!("conversations/support3.txt")),
 ];
+/// Conversations that were written before the rules they are judged by: what they reach is a floor, below the target.
+const NEW: [&str; 5] = ["release", "migration", "twins", "cabling", "orders"];
 const EVERYDAY: &str = include_str!("conversations/everyday.txt");
 /// Kinds of what a message names besides what it means, which the gold does not list.
 const DETAILS: [&str; 6] = [
@@ -51,6 +55,8 @@ struct Score {
     reached: usize,
     wrong: Vec<String>,
     missed: Vec<String>,
+    /// Possible references by tenths of their score: how many, and how many of them are right.
+    possible: [(usize, usize); 11],
 }
 
 /// A conversation as far as it is read.
@@ -255,6 +261,13 @@ fn judged(name: &str, conversation: &str) -> Score {
                     .iter()
                     .filter_map(|one| talk.is_one_of(&one.mention, &gold));
                 reached.extend(possible);
+                for one in &found.possible {
+                    let tenth = (one.score * 10.0) as usize;
+                    let wanted = gold.iter().chain(&also).cloned().collect::<Vec<_>>();
+                    let is_right = talk.is_one_of(&one.mention, &wanted).is_some();
+                    let bin = &mut score.possible[tenth.min(10)];
+                    *bin = (bin.0 + 1, bin.1 + usize::from(is_right));
+                }
                 for (at, wanted) in gold.iter().enumerate() {
                     score.gold += 1;
                     if reached.contains(&at) {
@@ -281,7 +294,7 @@ fn judged(name: &str, conversation: &str) -> Score {
 /// What is stated as meant is right in 95 of 100 cases, and what is meant is among meant and possible in 85.
 #[test]
 fn references_are_right_or_open() {
-    let mut all = Score::default();
+    let (mut all, mut new) = (Score::default(), Score::default());
     let mut report = Vec::new();
     for (name, conversation) in CONVERSATIONS {
         let score = judged(name, conversation);
@@ -293,6 +306,15 @@ fn references_are_right_or_open() {
         all.right += score.right;
         all.gold += score.gold;
         all.reached += score.reached;
+        for (sum, own) in all.possible.iter_mut().zip(score.possible) {
+            *sum = (sum.0 + own.0, sum.1 + own.1);
+        }
+        if NEW.contains(&name) {
+            new.stated += score.stated;
+            new.right += score.right;
+            new.gold += score.gold;
+            new.reached += score.reached;
+        }
         report.extend(score.wrong.iter().map(|line| format!("  wrong  {line}")));
         report.extend(score.missed.iter().map(|line| format!("  missed {line}")));
     }
@@ -300,8 +322,13 @@ fn references_are_right_or_open() {
         "all: meant {} of {} right, reached {} of {}",
         all.right, all.stated, all.reached, all.gold
     ));
+    for (tenth, (count, right)) in all.possible.iter().enumerate() {
+        report.push(format!("possible .{tenth}: {right} of {count} right"));
+    }
     let report = report.join("\n");
     println!("{report}");
+    assert!(new.right * 100 >= new.stated * 94, "{report}");
+    assert!(new.reached * 100 >= new.gold * 79, "{report}");
     assert!(all.right * 100 >= all.stated * 95, "{report}");
     assert!(all.reached * 100 >= all.gold * 85, "{report}");
 }

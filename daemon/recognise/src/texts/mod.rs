@@ -22,6 +22,9 @@ const PROJECT_CONFIDENCE: f32 = 0.96;
 /// Confidence of a cell of a table whose column holds a kind.
 const CELL_CONFIDENCE: f32 = 0.98;
 
+/// Length of the short id of a container, in bytes.
+const CONTAINER_ID_BYTES: usize = 12;
+
 /// The names found in a text.
 #[derive(Default)]
 pub(super) struct TextNames {
@@ -144,6 +147,12 @@ impl<'a> TextSearch<'a> {
             // The hashes of a diff's index are those of files.
             return (confidence, None);
         }
+        let is_container = kind == "commit"
+            && name.len() == CONTAINER_ID_BYTES
+            && (self.text.contains("CONTAINER ID") || self.text.contains("IMAGE ID"));
+        if is_container || (kind == "file_path" && is_requested(line)) {
+            return (confidence, None);
+        }
         let name = if kind == "file_path" {
             without_side(name, line)
         } else {
@@ -241,6 +250,15 @@ impl<'a> TextSearch<'a> {
         }
         None
     }
+}
+
+/// Returns whether the method of a request stands before: `GET /users/5` names an address and no file.
+fn is_requested(line: &str) -> bool {
+    let word = line.trim_end_matches([' ', '"']).rsplit([' ', '"']).next();
+    matches!(
+        word,
+        Some("GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD" | "OPTIONS")
+    )
 }
 
 /// Returns whether a line of a diff names the hashes of a file up to here: "index 6f5f4e9..".
