@@ -107,6 +107,7 @@ impl Drop for Followed<'_> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
