@@ -1,6 +1,7 @@
 //! Names of entities: the canonical key of all spellings, the safe display form, and the lookup of known names.
 
 use super::NAME_BYTES_MAX;
+use crate::partial::{runs, score};
 use std::net::IpAddr;
 
 /// Returns the key that all spellings of a name share: lower-cased, trimmed, with white space folded and hidden
@@ -59,16 +60,19 @@ pub enum MatchQuality {
     Exact,
     /// Equal in letters and digits.
     Normalised,
-    /// One edit apart.
+    /// One edit apart, or a part of the name.
     Near,
 }
 
+/// Scores of parts of names that differ less are equal.
+const PART_LEAD: f32 = 0.05;
 /// Shortest name that may match with one edit, in characters.
 const NEAR_CHARS_MIN: usize = 7;
 
 /// Finds the candidate that a name refers to: equal except for case, else equal in letters and digits, else the
-/// only candidate within one edit. Only names over 6 characters match by edit. An edit never changes a number:
-/// `sw-nyc-01` is not a misspelt `sw-nyc-02`.
+/// only candidate within one edit, else the best of which it is a part or a misspelling: `core-1` for `ams1-core-01`.
+/// Only names over 6 characters match by edit, and only parts with a number. Neither changes a number: `sw-nyc-01` is
+/// not a misspelt `sw-nyc-02`.
 #[must_use]
 pub fn match_known<'a>(
     name: &str,
@@ -78,6 +82,10 @@ pub fn match_known<'a>(
     let normal = normalised(&wanted);
     let can_be_near = wanted.chars().count() >= NEAR_CHARS_MIN;
     let (mut alike, mut near, mut near_count) = (None, None, 0_usize);
+    let query = Some(runs(name)).filter(|runs| runs.iter().any(|run| run.is_number));
+    let query = query.filter(|runs| runs.len() > 1).unwrap_or_default();
+    // The best two candidates.
+    let mut parts: [(f32, Option<usize>); 2] = [(0.0, None); 2];
     for (at, candidate) in candidates.into_iter().enumerate() {
         let known = folded(candidate);
         if known == wanted {
@@ -90,8 +98,21 @@ pub fn match_known<'a>(
             near_count += 1;
             near = Some((at, MatchQuality::Near));
         }
+        let part = score(&query, &runs(candidate), &[]).filter(|_| !query.is_empty());
+        if let Some(score) = part {
+            let [best, second] = parts;
+            parts = match score {
+                _ if score > best.0 => [(score, Some(at)), best],
+                _ if score > second.0 => [best, (score, Some(at))],
+                _ => parts,
+            };
+        }
     }
-    alike.or(near.filter(|_| near_count == 1))
+    let [(best, part), (second, _)] = parts;
+    let part = part.filter(|_| near_count == 0 && best - second >= PART_LEAD);
+    alike
+        .or(near.filter(|_| near_count == 1))
+        .or(part.map(|at| (at, MatchQuality::Near)))
 }
 
 fn is_near(wanted: &str, known: &str) -> bool {
@@ -280,5 +301,21 @@ mod tests {
         let twins = ["serverxa", "serverxb"];
         assert_eq!(match_known("serverxc", twins), None);
         assert_eq!(match_known("abcdeg", ["abcdef"]), None, "six characters");
+    }
+
+    #[test]
+    fn a_part_with_a_number_matches_the_only_name_that_has_it() {
+        let known = ["ams1-core-01", "ams1-core-02", "fra1-edge-07", "LA1"];
+        let find = |name| match_known(name, known.iter().copied()).map(|(at, _)| at);
+        assert_eq!(find("core-01"), Some(0));
+        assert_eq!(find("core-1"), Some(0));
+        assert_eq!(find("ams1-croe-01"), Some(0));
+        assert_eq!(find("edge-07"), Some(2));
+        assert_eq!(find("core-03"), None, "another number");
+        assert_eq!(find("core"), None, "no number");
+        assert_eq!(find("ams1"), None, "two names have it");
+        assert_eq!(find("07"), None, "a number alone");
+        let twins = ["ams1-core-01", "fra1-core-01"];
+        assert_eq!(match_known("core-01", twins), None, "two have it");
     }
 }

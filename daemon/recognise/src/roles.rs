@@ -44,6 +44,73 @@ const FUNCTION: [&str; 62] = [
     "than", "both", "all", "one", "two", "three", "will", "can", "would", "us",
 ];
 
+/// Fields that name the object that has them.
+const NAMING: [&str; 6] = [
+    "name",
+    "hostname",
+    "display",
+    "display_name",
+    "full_name",
+    "fullName",
+];
+
+/// Returns the field whose whole value in a JSON text is between two places.
+fn field_of(text: &str, (start, end): (usize, usize)) -> Option<&str> {
+    let before = text.get(..start)?.strip_suffix('"')?.trim_end();
+    let key = before.strip_suffix(':')?.trim_end().strip_suffix('"')?;
+    let is_whole = text.get(end..)?.starts_with('"');
+    let key = key.get(key.rfind('"')? + 1..)?;
+    is_whole.then_some(key)
+}
+
+/// Returns how many objects and lists of a JSON text are open at each of the places, which are in its order.
+fn depths(text: &str, places: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut bytes = text.bytes().enumerate().peekable();
+    let (mut depth, mut is_string, mut is_escaped) = (0_usize, false, false);
+    let mut found = Vec::new();
+    for place in places {
+        while let Some((_, byte)) = bytes.next_if(|(at, _)| *at < place) {
+            match byte {
+                _ if is_escaped => is_escaped = false,
+                b'\\' if is_string => is_escaped = true,
+                b'"' => is_string = !is_string,
+                b'{' | b'[' if !is_string => depth += 1,
+                b'}' | b']' if !is_string => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        found.push(depth);
+    }
+    found
+}
+
+/// An object of a result that only a pattern found, by its name: what its other fields are about belongs to it.
+fn weigh_named_objects(text: &str, matches: &mut [Match]) {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return;
+    }
+    let depths = depths(text, matches.iter().map(|hit| hit.start));
+    let is_name = |hit: &Match| {
+        field_of(text, (hit.start, hit.end)).is_some_and(|field| NAMING.contains(&field))
+    };
+    let Some(top) = depths.iter().min().copied() else {
+        return;
+    };
+    let at_top: Vec<bool> = matches
+        .iter()
+        .zip(&depths)
+        .map(|(hit, depth)| *depth == top && is_name(hit))
+        .collect();
+    let by_pattern = |(hit, is_top): (&Match, &bool)| *is_top && hit.how != RecognitionMethod::Json;
+    if !matches.iter().zip(&at_top).any(by_pattern) {
+        return;
+    }
+    for (hit, is_top) in matches.iter_mut().zip(at_top) {
+        hit.is_nested = !is_top;
+        hit.weight = if is_top { TOP_OBJECT } else { NESTED_OBJECT };
+    }
+}
+
 /// Sets weight and words of the matches of a text, which are in its order.
 pub(super) fn weigh(text: &str, source: TextSource, matches: &mut [Match]) {
     let spans: Vec<(usize, usize)> = matches.iter().map(|hit| (hit.start, hit.end)).collect();
@@ -123,6 +190,9 @@ pub(super) fn weigh(text: &str, source: TextSource, matches: &mut [Match]) {
         let said = said_of(text, (since.max(from), start), (end, until), is_last);
         hit.words.extend(said);
         hit.words.truncate(WORDS_MAX);
+    }
+    if source == TextSource::Result {
+        weigh_named_objects(text, matches);
     }
 }
 
@@ -206,4 +276,23 @@ fn sentence_of(text: &str, at: usize) -> (usize, bool) {
 fn words(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     text.split(|c: char| !is_word(c))
         .filter(|word| !word.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_and_depths_of_places_in_json() {
+        let text = r#"{"id":2,"name": "a\"{","site":{"name":"LA1"}}"#;
+        let at = |part: &str| text.find(part).map_or(0, |at| at);
+        let places = [at("2"), at("LA1")];
+        assert_eq!(depths(text, places.into_iter()), [1, 2]);
+        let place = (at("LA1"), at("LA1") + 3);
+        assert_eq!(field_of(text, place), Some("name"));
+        assert_eq!(field_of(text, (place.0, place.1 - 1)), None, "a part");
+        assert_eq!(field_of(text, (at("2"), at("2") + 1)), None);
+        assert_eq!(field_of("", (0, 0)), None);
+        assert_eq!(field_of("x\"", (5, 9)), None);
+    }
 }
