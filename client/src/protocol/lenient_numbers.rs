@@ -106,7 +106,15 @@ where
     let json = match serde_json::from_str::<Value>(raw.get()).map_err(D::Error::custom)? {
         Value::Null => return Ok(None),
         Value::String(text) if text.trim().is_empty() => return Ok(None),
-        Value::String(text) => text,
+        Value::String(text) => match parsed(&text) {
+            Some(Value::Object(_) | Value::Array(_)) => text,
+            Some(Value::Null) => return Ok(None),
+            // serde's own error would be about the first letter.
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_)) | None => {
+                let text = sanitized(&Value::String(text));
+                return Err(D::Error::custom(format!("{text} is not an object")));
+            }
+        },
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
             raw.get().to_owned()
         }
@@ -226,6 +234,16 @@ mod tests {
         assert_eq!(object(json!("")).unwrap(), None);
         assert!(object(json!("a")).is_err());
         assert!(object(json!([])).is_err());
+        let structure = |json| {
+            let read = structure::<_, Value>(&mut serde_json::Deserializer::from_str(json));
+            read.map_err(|error| error.to_string())
+        };
+        assert_eq!(structure(r#""{\"a\":1}""#), Ok(Some(wanted.clone())));
+        assert_eq!(structure(r#""null""#), Ok(None));
+        assert_eq!(
+            structure(r#""file_type=md""#),
+            Err("\"file_type=md\" is not an object".to_owned())
+        );
         assert_eq!(any(json!(r#"{"a":1}"#)).unwrap(), wanted);
         assert_eq!(any(json!("{a")).unwrap(), json!("{a"));
         let small: Value = serde_json::from_str("0.00001").unwrap();
