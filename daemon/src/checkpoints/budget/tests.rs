@@ -182,7 +182,7 @@ proptest! {
 
 proptest! {
     // Each case builds many views.
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     /// A larger budget never keeps fewer whole messages, also beside other data.
     #[test]

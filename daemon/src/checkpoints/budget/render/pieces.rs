@@ -18,7 +18,8 @@ use crate::tokens::Tokens;
 const ELEMENT_SHARE: f64 = 0.25;
 /// Maximum tokens of a message that stays whole also if it is too long alone.
 const SHORT_MESSAGE_TOKENS: f64 = 150.0;
-/// Number of groups of a conversation one of which stays whole: the first request, the last one, and the newest.
+/// Number of groups of a conversation one of which stays whole: the first request, the last one, and the newest. Only
+/// one of a single message does: else a larger budget, with room for one of a higher rank, could keep fewer messages.
 const SHORT_GROUPS_MAX: usize = 3;
 /// The key of a marker in an object.
 pub(super) const MARKER_KEY: &str = "…";
@@ -58,6 +59,7 @@ impl Array<'_> {
     /// Lists the short ones of the groups of the highest ranks, with their messages.
     pub fn short_groups(&self) -> impl Iterator<Item = (&Group, Pieces)> {
         let first = self.groups.iter().take(SHORT_GROUPS_MAX);
+        let first = first.filter(|group| group.messages.len() == 1);
         let short = first.filter(|group| self.part(group).need <= SHORT_MESSAGE_TOKENS);
         short.map(|group| {
             let piece = |at: &usize| Some((*at, self.elements.get(*at)?.get().to_owned()));
@@ -90,6 +92,7 @@ pub(in crate::checkpoints::budget) fn message_floor(json: &str, tokens: &Tokens)
     let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
     let groups = conversation::groups(&elements)?;
     let first = groups.iter().take(SHORT_GROUPS_MAX);
+    let first = first.filter(|group| group.messages.len() == 1);
     let needs = first.map(|group| {
         let messages = group.messages.iter().filter_map(|at| elements.get(*at));
         let max = SHORT_MESSAGE_TOKENS as usize;
