@@ -127,7 +127,8 @@ impl<'j> Lines<'j, '_> {
         self.line.push('\n');
         // A line that is cut is the last: a character too wide for the rest may leave a few bytes of it unused.
         let left = self.bytes_left.checked_sub(self.line.len());
-        self.line.truncate(self.line.floor_char_boundary(self.bytes_left));
+        self.line
+            .truncate(self.line.floor_char_boundary(self.bytes_left));
         self.line.lines().for_each(&mut *self.visit);
         self.bytes_left = left.filter(|left| *left > 0)?;
         Some(())
@@ -213,7 +214,11 @@ mod tests {
         assert_eq!(lines(&canonical, 0), [""; 0]);
         assert_eq!(lines("{\"a", 9), [""; 0], "not JSON");
         let wide = r#"{"in":["é",0]}"#;
-        assert_eq!(lines(wide, 5), ["in: "], "nothing after a line that was cut");
+        assert_eq!(
+            lines(wide, 5),
+            ["in: "],
+            "nothing after a line that was cut"
+        );
     }
 
     fn value() -> impl Strategy<Value = Value> {
