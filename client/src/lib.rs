@@ -8,6 +8,7 @@
 //! - [`start`]: starts the daemon when none is running.
 //! - [`client`]: the three together, for programs that only make calls.
 //! - [`host_session`]: which conversation of which host a client belongs to.
+//! - [`spool`]: payloads of hooks that wait for the daemon; also used by the daemon.
 //! - [`bridge`]: MCP over stdio, through the daemon.
 //! - [`sanitize`]: makes recorded text safe to display.
 //! - [`terminal`]: output for people, which tolerates a closed reader.
@@ -25,5 +26,6 @@ pub mod pages;
 pub mod paths;
 pub mod protocol;
 pub mod sanitize;
+pub mod spool;
 pub mod start;
 pub mod terminal;

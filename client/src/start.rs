@@ -5,6 +5,8 @@
 //! that finds this takes `spawn.lock` and holds it until its Hello is answered. A hundred concurrent clients
 //! therefore start one daemon.
 
+mod background;
+
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
@@ -18,6 +20,8 @@ use crate::manager::{self, Manager};
 use crate::paths::{self, Paths, PlaceError};
 use crate::protocol::frame::Hello;
 use crate::protocol::{Args, Reply};
+
+pub use background::begin;
 
 /// Time limit from a daemon's start to its first Welcome.
 pub const READY_MAX: Duration = Duration::from_secs(10);
@@ -143,6 +147,14 @@ pub fn connect_within(
         }
         outcome => outcome,
     }
+}
+
+/// Connects to the daemon if one is running; does not start it.
+///
+/// # Errors
+/// As [`Connection::connect`], and when the socket cannot be trusted.
+pub fn connect_once(paths: &Paths, hello: &Hello) -> Result<Connection, Error> {
+    attempt(paths, hello)
 }
 
 /// Makes one connection attempt.

@@ -15,7 +15,7 @@ use crate::reloadable::Reloadable;
 use crate::sessions::AccessTimes;
 use crate::store::Error;
 use crate::upstream::Resolvers;
-use crate::{checkpoints, documents, entities, forgetting, packs, projects, search};
+use crate::{checkpoints, documents, entities, forgetting, packs, projects, search, spool};
 
 /// Interval of the check for idle work, which starts after two of them without writes at the latest.
 const IDLE_TICK: Duration = Duration::from_secs(30);
@@ -58,6 +58,7 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
         background_jobs.spawn(projects::files::run(cx()).instrument(info_span!("context_files")));
         background_jobs
             .spawn(documents::sources::run::run(cx()).instrument(info_span!("documents")));
+        background_jobs.spawn(spool::run(cx()).instrument(info_span!("spool")));
     }
     background_jobs.spawn(search::follow::run(cx()).instrument(info_span!("index")));
     background_jobs.spawn(erase_when_left(cx()).instrument(info_span!("erase")));

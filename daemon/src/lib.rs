@@ -10,6 +10,7 @@
 //! - [`forgetting`]: removal from all of them, and from the disk
 //! - [`backup`]: a store copied, verified and restored
 //! - [`projections`]: the effect of each kind of event on the rows
+//! - `spool`: takes up the payloads that hooks left while no daemon took them
 //! - [`upstream`]: MCP clients for resolvers; [`watch`]: file change notifications
 //! - [`engine`]: the one writer, group commit, the published state
 //! - [`events`]: the closed enum of events, as types
@@ -60,6 +61,7 @@ pub mod sanitize;
 pub mod search;
 pub mod service;
 pub mod sessions;
+mod spool;
 pub mod state;
 pub mod steps;
 pub mod transfer;

@@ -16,6 +16,7 @@ mod entity;
 mod flag;
 mod forget;
 mod help;
+mod hook;
 mod input;
 mod log;
 mod mcp;
@@ -71,6 +72,7 @@ static COMMANDS: &[Command] = &[
     project::PROJECT,
     setup::SETUP,
     mcp::MCP,
+    hook::HOOK,
     call::CALL,
     help::COMPLETIONS,
     status::STATUS,
@@ -100,7 +102,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Look back", &["log", "tail", "diff", "why", "top"]),
     ("Work together", &["session", "entity", "project"]),
-    ("Connect", &["setup", "mcp", "call", "completions"]),
+    ("Connect", &["setup", "mcp", "hook", "call", "completions"]),
     (
         "Upkeep",
         &[
@@ -164,6 +166,9 @@ impl From<io::Error> for Failure {
 /// Runs the command line and returns the exit code: 0 success, 1 nothing found or refused, 2 usage, 3 daemon
 /// not reachable, 4 version mismatch, 5 conflict.
 pub fn run() -> ExitCode {
+    if let Some(words) = hook::Words::of(std::env::args_os().skip(1)) {
+        return hook::run(words);
+    }
     if let Some(help) = call::help(std::env::args_os().skip(1)) {
         return match output::write(help.as_bytes()) {
             Ok(()) => ExitCode::SUCCESS,

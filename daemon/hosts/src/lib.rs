@@ -48,7 +48,7 @@ mod time;
 mod tools;
 pub mod transcript;
 
-pub use events::{EventKind, HookEvent, read};
+pub use events::{EventKind, HookEvent, is_answered, read};
 pub use host::Host;
 pub use key::{KEY_WINDOW_MS, Key};
 pub use moment::{Delivery, Moment};

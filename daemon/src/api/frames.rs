@@ -425,7 +425,10 @@ pub(super) fn check_host_session(text: &str) -> Result<(), Refusal> {
 }
 
 /// Resolves the caller of a Hello. Reads the file system for the project, off the event loop.
-async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
+///
+/// # Errors
+/// `INVALID_INPUT` if a name in it is invalid.
+pub async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Caller, Refusal> {
     let agent = hello.agent.clone().unwrap_or_default();
     check_agent(&agent)?;
     if let Some(session) = &hello.session {

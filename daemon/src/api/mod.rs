@@ -26,7 +26,7 @@ mod test_operations;
 mod tool_selection;
 
 pub use dispatch::Dispatch;
-pub use frames::Endpoint;
+pub use frames::{Endpoint, caller_of};
 pub use http::HttpAuth;
 pub use limits::{Budget, Limits};
 pub use listener::{Peer, TenantHandle, TenantResolver, Transports};

@@ -144,6 +144,51 @@ fn event_name(given: &str, value: &Value) -> String {
     name.chars().take(64).collect()
 }
 
+/// Returns whether the host waits for the answer to an event, as far as the beginning of its payload shows: if not, a large
+/// payload may be recorded later. Results of tools are never waited for, although some hosts take text there: a result that
+/// is large is a success or a log.
+#[must_use]
+pub fn is_answered(configured: Host, event: &str, beginning: &[u8]) -> bool {
+    let name = ["\"hook_event_name\"", "\"hookEventName\""]
+        .iter()
+        .find_map(|field| field_text(beginning, field.as_bytes()));
+    match EventKind::of(configured, name.unwrap_or(event)) {
+        EventKind::SessionStart
+        | EventKind::Prompt
+        | EventKind::ToolStart
+        | EventKind::SubagentStart
+        | EventKind::CompactionStart => true,
+        EventKind::SessionEnd
+        | EventKind::ToolEnd
+        | EventKind::ToolFailure
+        | EventKind::ToolBatch
+        | EventKind::Answer
+        | EventKind::TurnEnd
+        | EventKind::TurnFailure
+        | EventKind::SubagentEnd
+        | EventKind::CompactionEnd
+        | EventKind::Permission
+        | EventKind::PermissionAnswer
+        | EventKind::Question
+        | EventKind::Reply
+        | EventKind::Plan
+        | EventKind::FileChange
+        | EventKind::FolderChange
+        | EventKind::Quiet
+        | EventKind::Unknown => false,
+    }
+}
+
+/// Returns the text of a field in the beginning of a JSON text. A quoted name with plain quotes is never inside a string.
+fn field_text<'b>(beginning: &'b [u8], name: &[u8]) -> Option<&'b str> {
+    let at = memchr::memmem::find(beginning, name)? + name.len();
+    let rest = beginning.get(at..)?.trim_ascii_start();
+    let rest = rest.strip_prefix(b":")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"")?;
+    let end = memchr::memchr(b'"', rest)?;
+    std::str::from_utf8(rest.get(..end)?).ok()
+}
+
 /// Returns a source of which only the host is known.
 pub(crate) const fn empty_source(host: Host) -> Source {
     Source {

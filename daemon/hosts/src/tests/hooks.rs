@@ -6,7 +6,7 @@ use super::{PAYLOAD_HOSTS, event, event_of, payload, payloads, read_value};
 use crate::events::names;
 use crate::{
     Author, Delivery, EventKind, FileChange, Host, Moment, OWN_MARKS, Observed, OwnMarks, ToolKind,
-    read,
+    is_answered, read,
 };
 
 fn texts(event: &crate::HookEvent) -> Vec<String> {
@@ -36,6 +36,33 @@ fn every_recorded_payload_is_known_in_full() {
             );
         }
     }
+}
+
+/// Each event at which text can be added is answered, but for results, whose text may come later.
+#[test]
+fn events_with_a_moment_are_answered() {
+    for host in PAYLOAD_HOSTS {
+        for (name, value) in payloads(host) {
+            let command_line = event_of(host, &name);
+            let event = read_value(host, command_line, &value);
+            let is_result = matches!(event.kind, EventKind::ToolEnd | EventKind::ToolFailure);
+            let is_answered = is_answered(host, command_line, value.to_string().as_bytes());
+            if event.moment.is_some() && !is_result {
+                assert!(is_answered, "{host:?} {name}");
+            }
+            if is_result {
+                assert!(!is_answered, "{host:?} {name}");
+            }
+        }
+    }
+    // The name is a field, not the text of one.
+    let text = r#"{"prompt": "\"hook_event_name\":\"Stop\"", "hook_event_name" : "UserPromptSubmit", "cut"#;
+    assert!(is_answered(Host::ClaudeCode, "Stop", text.as_bytes()));
+    assert!(!is_answered(
+        Host::ClaudeCode,
+        "Stop",
+        b"{\"hook_event_name\": 1}"
+    ));
 }
 
 #[test]

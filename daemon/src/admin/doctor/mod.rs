@@ -6,6 +6,7 @@
 mod folders;
 mod machine;
 mod serving;
+mod spool;
 mod store;
 
 use std::io::Write;
@@ -142,6 +143,7 @@ pub fn examine(paths: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> {
     findings.extend(folders::check(&doctor_cx));
     findings.extend(machine::check(&doctor_cx));
     findings.extend(serving::check(&doctor_cx));
+    findings.extend(spool::check(&doctor_cx));
     findings.extend(store::check(&doctor_cx));
     findings
 }

@@ -1,0 +1,105 @@
+//! Hands a payload to the daemon.
+
+use std::time::{Duration, Instant};
+
+use lore::connection::{Connection, Error};
+use lore::paths::Paths;
+use lore::protocol::frame::Hello;
+use lore::protocol::{Args, Deserialize, Serialize};
+use lore::spool::{Header, Spool};
+use lore::start;
+
+/// The operation of the daemon.
+const OPERATION: &str = "record_hook";
+
+/// Arguments up to this size are sent with the Hello, in bytes: the daemon's limits are not known yet.
+const FIRST_BYTES_MAX: usize = 32 << 10;
+
+/// Time in which hooks start the daemon at most once: one that ends at once would be started by every hook.
+const START_PAUSE: Duration = Duration::from_secs(10);
+
+/// How a payload reaches the daemon.
+pub struct Delivery<'d> {
+    pub paths: &'d Paths,
+    pub hello: &'d Hello,
+    pub spool: &'d Spool,
+    pub answer_until: Instant,
+}
+
+/// The daemon did not take a payload.
+#[derive(Debug)]
+pub struct NotTaken {
+    /// Whether none is running.
+    pub is_not_running: bool,
+}
+
+#[derive(Serialize)]
+struct HookArgs<'a> {
+    host: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    event: &'a str,
+    payload: &'a str,
+}
+
+#[derive(Deserialize)]
+struct HookReply {
+    #[serde(default)]
+    output: String,
+}
+
+impl Delivery<'_> {
+    /// Returns what the hook prints. If no daemon runs and the host waits for the answer, one is started.
+    pub fn ask(
+        &self,
+        header: &Header,
+        payload: &[u8],
+        is_answered: bool,
+    ) -> Result<String, NotTaken> {
+        // Invalid UTF-8 becomes U+FFFD, as everywhere.
+        let text = String::from_utf8_lossy(payload);
+        let args = serde_json::to_vec(&HookArgs {
+            host: &header.host,
+            event: &header.event,
+            payload: &text,
+        });
+        let args = Args::Json(args.unwrap_or_default());
+        let mut reply = self.call(&args);
+        if is_answered && is_not_running(&reply) && self.may_start() {
+            let left = self.answer_until.saturating_duration_since(Instant::now());
+            reply = start::connect_within(left, self.paths, self.hello)
+                .and_then(|mut connection| connection.call(OPERATION, &args));
+        }
+        let is_not_running = is_not_running(&reply);
+        let reply = reply.map_err(|_| NotTaken { is_not_running })?;
+        // The events are recorded, whatever it says.
+        let reply = serde_json::from_slice::<HookReply>(&reply.json);
+        Ok(reply.map_or_else(|_| String::new(), |reply| reply.output))
+    }
+
+    /// Starts a daemon if none is running, and does not wait for it.
+    pub fn wake(&self) {
+        // The next command says why it cannot be started.
+        let _ = start::begin(self.answer_until, self.paths, || self.may_start());
+    }
+
+    fn call(&self, args: &Args) -> Result<lore::protocol::Reply, Error> {
+        match args {
+            Args::Json(json) if json.len() > FIRST_BYTES_MAX => {
+                let mut connection: Connection = start::connect_once(self.paths, self.hello)?;
+                connection.call(OPERATION, args)
+            }
+            args => {
+                start::call_once(self.paths, self.hello, OPERATION, args).map(|(_, reply)| reply)
+            }
+        }
+    }
+
+    /// Returns whether no other hook has started the daemon a moment ago, and notes that this one does.
+    fn may_start(&self) -> bool {
+        self.spool.note_start(START_PAUSE)
+    }
+}
+
+const fn is_not_running<T>(reply: &Result<T, Error>) -> bool {
+    matches!(reply, Err(Error::NotListening { .. }))
+}

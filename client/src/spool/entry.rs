@@ -1,0 +1,95 @@
+//! A file of the spool: a line of JSON about the hook, and the payload as it came.
+
+use std::fs::OpenOptions;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{PAYLOAD_BYTES_MAX, open};
+use crate::paths::our_uid;
+
+/// Bytes of a header.
+const HEADER_BYTES_MAX: u64 = 16 << 10;
+
+/// What a hook says beside its payload.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Header {
+    /// Host on the hook's command line.
+    pub host: String,
+    /// Event on the hook's command line; may be empty.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub event: String,
+    /// Time of arrival, in microseconds since 1970.
+    pub received_at_us: u64,
+    /// Name of the client, with its version.
+    pub client: String,
+    /// Agent, as in a Hello.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Working folder of the hook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Host session, as in a Hello.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_session: Option<String>,
+}
+
+/// Returns the time, in microseconds since 1970.
+#[must_use]
+pub fn now_us() -> u64 {
+    u64::try_from(jiff::Timestamp::now().as_microsecond()).unwrap_or_default()
+}
+
+/// A waiting payload.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What the hook says.
+    pub header: Header,
+    /// The payload, as it came.
+    pub payload: Vec<u8>,
+}
+
+impl Header {
+    /// Returns the first line of the file.
+    pub(super) fn line(&self) -> Vec<u8> {
+        // Texts and numbers alone: writing them cannot fail.
+        let mut line = serde_json::to_vec(self).unwrap_or_default();
+        line.push(b'\n');
+        line
+    }
+}
+
+/// Reads a file.
+pub(super) fn read(path: &Path) -> io::Result<Entry> {
+    let invalid = |what: &'static str| io::Error::new(io::ErrorKind::InvalidData, what);
+    let file = open(path, OpenOptions::new().read(true)).map_err(|error| {
+        // A link is refused by the system itself, with an error of its own.
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => error,
+            _ => io::Error::new(io::ErrorKind::InvalidData, error),
+        }
+    })?;
+    let found = file.metadata()?;
+    if found.uid() != our_uid() {
+        return Err(invalid("the file belongs to another user"));
+    }
+    let bytes_max = HEADER_BYTES_MAX + PAYLOAD_BYTES_MAX;
+    if found.len() > bytes_max {
+        return Err(invalid("the file is too large"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
+    file.take(bytes_max).read_to_end(&mut bytes)?;
+    let line = bytes.iter().position(|byte| *byte == b'\n');
+    let line = line.ok_or_else(|| invalid("the file has no header"))?;
+    let payload = bytes.split_off(line + 1);
+    let header = serde_json::from_slice(&bytes).map_err(|error| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the header is not readable: {error}"),
+        )
+    })?;
+    Ok(Entry { header, payload })
+}
