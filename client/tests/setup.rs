@@ -8,10 +8,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use support::cli::{lore_with, parts};
+use support::home::{TestHome, backup};
 
 /// Each host, its file below the home, and the samples for it.
-const HOSTS: [(&str, &str, &[&str]); 6] = [
+const HOSTS: [(&str, &str, &[&str]); 8] = [
     (
         "claude-code",
         ".claude.json",
@@ -42,74 +42,17 @@ const HOSTS: [(&str, &str, &[&str]); 6] = [
             "opencode.second.jsonc",
         ],
     ),
+    (
+        "copilot",
+        ".copilot/mcp-config.json",
+        &["copilot.mcp-config.json"],
+    ),
+    ("qwen", ".qwen/settings.json", &["qwen.settings.json"]),
 ];
-
-const MACOS_VSCODE: &str = "Library/Application Support/Code/User/mcp.json";
-
-/// A temporary home, with this program on PATH.
-struct TestHome(tempfile::TempDir);
-
-impl TestHome {
-    fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, below: &str) -> PathBuf {
-        let below = match below {
-            ".config/Code/User/mcp.json" if cfg!(target_os = "macos") => MACOS_VSCODE,
-            below => below,
-        };
-        self.0.path().canonicalize().unwrap().join(below)
-    }
-
-    fn write(&self, below: &str, text: &str) -> PathBuf {
-        let path = self.path(below);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    /// Runs `lore setup` and returns exit code, standard output and standard error.
-    fn setup(&self, arguments: &[&str]) -> (i32, String, String) {
-        let program = Path::new(env!("CARGO_BIN_EXE_lore"));
-        let folder = program.parent().unwrap().to_str().unwrap().to_owned();
-        self.setup_with(&[("PATH", &folder)], arguments)
-    }
-
-    fn setup_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> (i32, String, String) {
-        let home = self.path("");
-        let mut all = vec![("HOME", home.to_str().unwrap())];
-        all.extend(variables);
-        let arguments: Vec<&str> = ["setup"].iter().chain(arguments).copied().collect();
-        parts(lore_with(&home, &all, &arguments, ""))
-    }
-
-    /// Lists every file and link below the home.
-    fn files(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.path("")];
-        while let Some(folder) = folders.pop() {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                match path.is_dir() {
-                    true => folders.push(path),
-                    false => found.push(path),
-                }
-            }
-        }
-        found.sort();
-        found
-    }
-}
 
 fn sample(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/setup");
     fs::read_to_string(folder.join(name)).unwrap()
-}
-
-fn backup(file: &Path) -> PathBuf {
-    let name = file.file_name().unwrap().to_str().unwrap();
-    file.with_file_name(format!("{name}.lore-backup"))
 }
 
 /// Returns variants of a text: unchanged, with the line ends of another system, without the last line end,
@@ -188,7 +131,7 @@ fn files_that_say_nothing() {
 
         let empty: &[&str] = match host {
             "codex" => &["", "\n", "# only this\n"],
-            "claude-code" => &["", "\n", "{}", " { } \r\n"],
+            "claude-code" | "copilot" => &["", "\n", "{}", " { } \r\n"],
             _ => &["", "\n", "{}", "{\n  // only this\n}\n", "// only this\n"],
         };
         for text in empty {
@@ -418,25 +361,30 @@ fn programs_read_json() {
     );
     let dry = run(&["--dry-run"]);
     assert_eq!(
-        (&dry["outcome"], &dry["dry_run"]),
+        (&dry["changes"][0]["outcome"], &dry["dry_run"]),
         (&json!("added"), &json!(true))
     );
     assert!(
-        dry["diff"].as_str().unwrap().contains("+    \"lore\": {"),
+        dry["changes"][0]["diff"]
+            .as_str()
+            .unwrap()
+            .contains("+    \"lore\": {"),
         "{dry}"
     );
     let done = run(&[]);
     assert_eq!(
         done,
         json!({
-            "schema_version": 1, "host": "cursor", "file": file, "outcome": "added",
-            "dry_run": false, "backup": backup(&file),
+            "schema_version": 1, "host": "cursor", "dry_run": false, "changes": [{
+                "file": file, "parts": ["server"], "outcome": "added", "backup": backup(&file),
+            }],
         })
     );
-    assert_eq!(run(&[])["outcome"], "unchanged");
-    assert_eq!(run(&["--tools", "full"])["outcome"], "updated");
-    assert_eq!(run(&["--remove"])["outcome"], "removed");
-    assert_eq!(run(&["--remove"])["outcome"], "absent");
+    let outcome = |arguments: &[&str]| run(arguments)["changes"][0]["outcome"].clone();
+    assert_eq!(outcome(&[]), "unchanged");
+    assert_eq!(outcome(&["--tools", "full"]), "updated");
+    assert_eq!(outcome(&["--remove"]), "removed");
+    assert_eq!(outcome(&["--remove"]), "absent");
 }
 
 /// With --force a foreign entry is replaced or removed.
@@ -554,6 +502,7 @@ fn every_scope_has_its_file() {
         ("vscode", ".vscode/mcp.json"),
         ("gemini", ".gemini/settings.json"),
         ("opencode", "opencode.json"),
+        ("qwen", ".qwen/settings.json"),
     ] {
         let (code, out, _) = home.setup(&[host, "--project", &at("shop")]);
         assert!(code == 0 && home.path("shop").join(file).is_file(), "{out}");
@@ -599,6 +548,10 @@ fn the_page_is_true() {
             .find(|line| line.starts_with(&format!("| `{host}` |")));
         let named: Vec<&str> = row.unwrap().split('`').skip(1).step_by(2).collect();
         assert_eq!(of_user(named[1]), home.path(below), "{host}");
+        if host == "copilot" {
+            // Its tools are the user's alone.
+            continue;
+        }
         let project = named.iter().rev().find(|name| **name != ".jsonc").unwrap();
         let folder = home.path(&format!("of-{host}"));
         fs::create_dir(&folder).unwrap();

@@ -4,6 +4,7 @@
 pub mod cli;
 pub mod contexts;
 pub mod fixture;
+pub mod home;
 
 use std::fs::DirBuilder;
 use std::io::{BufRead, BufReader, Write};

@@ -100,7 +100,7 @@ pub fn remove(shape: FileLayout, text: &str) -> Result<String, EditError> {
 }
 
 /// Splits off the byte order mark that some editors write.
-fn mark_and_text(text: &str) -> (&str, &str) {
+pub fn mark_and_text(text: &str) -> (&str, &str) {
     let mark = text.len() - text.trim_start_matches('\u{feff}').len();
     text.split_at(mark.min('\u{feff}'.len_utf8()))
 }

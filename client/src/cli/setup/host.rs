@@ -1,8 +1,9 @@
 //! The hosts of agents: the file that each one reads, the form of an entry in it, and the source of this
 //! information.
 //!
-//! All information comes from the hosts' own documentation, cited at each host. Codex 0.169, Gemini CLI 0.61 and
-//! opencode 1.18 were tested on Linux. The rest follows the documentation; the paths on macOS are untested.
+//! All information comes from the hosts' own documentation, cited at each host. Claude Code 2.1, Codex 0.169, Gemini CLI
+//! 0.61, opencode 1.18, Copilot CLI 1.0 and Qwen Code 0.24 were tested on Linux. The rest follows the documentation; the
+//! paths on macOS are untested. Which hooks a host has says the crate `lored-hosts`.
 
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,10 @@ pub enum Host {
     Gemini,
     /// opencode.
     OpenCode,
+    /// GitHub Copilot CLI.
+    Copilot,
+    /// Qwen Code.
+    Qwen,
 }
 
 /// The hosts on the command line, with their files.
@@ -46,6 +51,11 @@ pub const CHOICES: &[(&str, &str)] = &[
         "opencode",
         "opencode: ~/.config/opencode/opencode.json(c), or opencode.json(c)",
     ),
+    ("copilot", "GitHub Copilot CLI: ~/.copilot/mcp-config.json"),
+    (
+        "qwen",
+        "Qwen Code: ~/.qwen/settings.json, or .qwen/settings.json",
+    ),
 ];
 
 /// Standard JSON.
@@ -60,6 +70,12 @@ const STRICT: JsonShape = JsonShape {
 const LENIENT: JsonShape = JsonShape {
     comments: true,
     trailing_commas: true,
+    ..STRICT
+};
+
+/// JSON with comments.
+const COMMENTED: JsonShape = JsonShape {
+    comments: true,
     ..STRICT
 };
 
@@ -79,13 +95,15 @@ const VARIABLES: [&str; 9] = [
 
 impl Host {
     /// All hosts.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::Cursor,
         Self::VsCode,
         Self::Gemini,
         Self::OpenCode,
+        Self::Copilot,
+        Self::Qwen,
     ];
 
     /// Returns the name for people.
@@ -97,6 +115,8 @@ impl Host {
             Self::VsCode => "VS Code",
             Self::Gemini => "Gemini CLI",
             Self::OpenCode => "opencode",
+            Self::Copilot => "Copilot CLI",
+            Self::Qwen => "Qwen Code",
         }
     }
 
@@ -109,6 +129,8 @@ impl Host {
             Self::VsCode => "vscode",
             Self::Gemini => "gemini",
             Self::OpenCode => "opencode",
+            Self::Copilot => "copilot",
+            Self::Qwen => "qwen",
         }
     }
 
@@ -116,7 +138,7 @@ impl Host {
     pub const fn shape(self) -> FileLayout {
         match self {
             // Read with JSON.parse.
-            Self::ClaudeCode => FileLayout::Json(STRICT),
+            Self::ClaudeCode | Self::Copilot => FileLayout::Json(STRICT),
             Self::Codex => FileLayout::Toml("mcp_servers"),
             // https://cursor.com/docs/mcp names the keys. The extensions that its parser accepts are not
             // documented, so existing content is accepted as it is.
@@ -128,10 +150,8 @@ impl Host {
             }),
             // Comments are stripped before JSON.parse reads the rest (google-gemini/gemini-cli,
             // packages/cli/src/config/settings.ts).
-            Self::Gemini => FileLayout::Json(JsonShape {
-                comments: true,
-                ..STRICT
-            }),
+            // Qwen Code began as a copy of it.
+            Self::Gemini | Self::Qwen => FileLayout::Json(COMMENTED),
             // https://opencode.ai/docs/mcp-servers puts servers under `mcp`. Version 2 puts them under
             // `mcp.servers` and still reads the first form (https://opencode.ai/docs/migrate-v1).
             Self::OpenCode => FileLayout::Json(JsonShape {
@@ -174,6 +194,10 @@ impl Host {
                 .join(".gemini/settings.json"),
             // https://opencode.ai/docs/config: the same folder on macOS.
             Self::OpenCode => return Some(Self::opencode_files(&config()?.join("opencode"))),
+            // Seen with version 1.0.102.
+            Self::Copilot => home()?.join(".copilot/mcp-config.json"),
+            // Seen with version 0.24.4.
+            Self::Qwen => home()?.join(".qwen/settings.json"),
         };
         Some(vec![file])
     }
@@ -187,6 +211,9 @@ impl Host {
             Self::VsCode => ".vscode/mcp.json",
             Self::Gemini => ".gemini/settings.json",
             Self::OpenCode => return Self::opencode_files(folder),
+            // None is known.
+            Self::Copilot => return Vec::new(),
+            Self::Qwen => ".qwen/settings.json",
         };
         vec![folder.join(file)]
     }
@@ -209,7 +236,11 @@ impl Host {
         match self {
             // `claude mcp add` writes the type; VS Code requires it.
             Self::ClaudeCode | Self::VsCode => run(vec![Field::at_first("type", "stdio")], vec![]),
-            Self::Cursor | Self::Gemini => run(vec![], vec![]),
+            Self::Cursor | Self::Gemini | Self::Qwen => run(vec![], vec![]),
+            Self::Copilot => run(
+                vec![Field::fixed("type", "local")],
+                vec![Field::at_first("tools", vec!["*".to_owned()])],
+            ),
             // `env_vars` forwards variables by name if they are set
             // (openai/codex, codex-rs/rmcp-client/src/utils.rs).
             Self::Codex => {
@@ -239,6 +270,8 @@ impl Host {
             }
             (Self::Gemini, _) => "its next start has the tools, in folders that you trust",
             (Self::OpenCode, _) => "its next start has the tools; `opencode mcp list` shows them",
+            (Self::Copilot, _) => "its next start has the tools; /mcp shows them",
+            (Self::Qwen, _) => "its next start has the tools; /mcp shows them",
         }
     }
 }

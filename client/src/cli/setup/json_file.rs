@@ -1,5 +1,7 @@
 //! Edits hosts' JSON files and preserves their comments, order and indentation.
 
+pub mod hooks;
+
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::errors::ParseError;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::edit::{self, EditError, FileLayout};
-use super::entry::{Entry, InstallState};
+use super::edit::EditError;
+use super::entry::InstallState;
+use super::part::Part;
 
 /// Planned change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,67 +69,93 @@ impl Plan {
     }
 }
 
-/// Plans to add the entry to a file with this text; `None` means that the file does not exist.
+/// Plans to add the parts to a file with this text; `None` means that the file does not exist.
 ///
 /// # Errors
-/// When the file is malformed, or has a foreign entry and `force` is not set.
-pub fn put(
-    shape: FileLayout,
-    text: Option<&str>,
-    entry: &Entry,
-    force: bool,
-) -> Result<Plan, SkipReason> {
-    let text = text.unwrap_or_default();
-    let standing = edit::find(shape, text)?.map(|present| entry.compare(&present));
-    let (whole, outcome) = match standing {
-        Some(InstallState::Same) => return Ok(Plan::Keep(Outcome::Unchanged)),
-        Some(InstallState::Foreign(what)) if !force => return Err(SkipReason::Foreign(what)),
-        Some(InstallState::Foreign(_)) => (true, Outcome::Replaced),
-        Some(InstallState::Other) => (false, Outcome::Updated),
-        None => (false, Outcome::Added),
+/// When the file is malformed, or has a foreign part and `force` is not set.
+pub fn put(parts: &[Part], text: Option<&str>, force: bool) -> Result<Plan, SkipReason> {
+    let mut edited = text.unwrap_or_default().to_owned();
+    let mut outcomes = Vec::new();
+    for part in parts {
+        let (whole, outcome) = match part.find(&edited)? {
+            Some(InstallState::Same) => {
+                outcomes.push(Outcome::Unchanged);
+                continue;
+            }
+            Some(InstallState::Foreign(what)) if !force => return Err(SkipReason::Foreign(what)),
+            Some(InstallState::Foreign(_)) => (true, Outcome::Replaced),
+            Some(InstallState::Other) => (false, Outcome::Updated),
+            None => (false, Outcome::Added),
+        };
+        edited = part.put(&edited, whole)?;
+        outcomes.push(outcome);
+    }
+    let has = |outcome| outcomes.contains(&outcome);
+    let outcome = if has(Outcome::Replaced) {
+        Outcome::Replaced
+    } else if has(Outcome::Updated) || has(Outcome::Added) && has(Outcome::Unchanged) {
+        Outcome::Updated
+    } else if has(Outcome::Added) {
+        Outcome::Added
+    } else {
+        return Ok(Plan::Keep(Outcome::Unchanged));
     };
-    let edited = edit::put(shape, text, entry, whole)?;
     Ok(Plan::Write(edited, outcome))
 }
 
-/// Plans to remove the entry from a file with this text; `None` means that the file does not exist.
+/// Plans to remove the parts from a file with this text; `None` means that the file does not exist.
 ///
 /// `backup` is the content before the first change. It is restored byte for byte if the removal yields the same
-/// text as adding and removing the entry in the backup. A file that always had the entry is deleted.
+/// text as adding and removing the parts in the backup. A file that always had the parts is deleted.
 ///
 /// # Errors
 /// As [`put`].
 pub fn remove(
-    shape: FileLayout,
+    parts: &[Part],
     text: Option<&str>,
     backup: Option<&str>,
-    entry: &Entry,
     force: bool,
 ) -> Result<Plan, SkipReason> {
     let Some(text) = text else {
         return Ok(Plan::Keep(Outcome::Absent));
     };
-    let Some(present) = edit::find(shape, text)? else {
-        return Ok(Plan::Keep(Outcome::Absent));
-    };
-    match entry.compare(&present) {
-        InstallState::Foreign(what) if !force => return Err(SkipReason::Foreign(what)),
-        InstallState::Foreign(_) | InstallState::Same | InstallState::Other => {}
+    let mut left = text.to_owned();
+    let mut is_there = false;
+    for part in parts {
+        match part.find(&left)? {
+            None => continue,
+            Some(InstallState::Foreign(what)) if !force => return Err(SkipReason::Foreign(what)),
+            Some(InstallState::Foreign(_) | InstallState::Same | InstallState::Other) => {}
+        }
+        is_there = true;
+        left = part.remove(&left)?;
     }
-    let left = edit::remove(shape, text)?;
+    if !is_there {
+        return Ok(Plan::Keep(Outcome::Absent));
+    }
     let plan = match backup {
-        Some(backup) if leaves(shape, backup, entry).as_ref() == Some(&left) => {
+        Some(backup) if leaves(parts, backup).as_ref() == Some(&left) => {
             Plan::Write(backup.to_owned(), Outcome::Removed)
         }
-        None if leaves(shape, "", entry).as_ref() == Some(&left) => Plan::Delete,
+        None if leaves(parts, "").as_ref() == Some(&left) => Plan::Delete,
         Some(_) | None => Plan::Write(left, Outcome::Removed),
     };
     Ok(plan)
 }
 
-/// Adds the entry to a text, removes it again, and returns the result.
-fn leaves(shape: FileLayout, text: &str, entry: &Entry) -> Option<String> {
-    let is_without = edit::find(shape, text).ok()?.is_none();
-    let with = is_without.then(|| edit::put(shape, text, entry, false))?;
-    edit::remove(shape, &with.ok()?).ok()
+/// Adds the parts to a text, removes them again, and returns the result.
+fn leaves(parts: &[Part], text: &str) -> Option<String> {
+    let mut text = text.to_owned();
+    for part in parts {
+        let present = part.find(&text).ok()?;
+        // An entry in a backup is older than the backup: it is not ours to restore.
+        if matches!(part, Part::Server(..)) && present.is_some() {
+            return None;
+        }
+        text = part.put(&text, true).ok()?;
+    }
+    for part in parts {
+        text = part.remove(&text).ok()?;
+    }
+    Some(text)
 }

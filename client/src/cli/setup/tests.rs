@@ -8,9 +8,15 @@ use super::edit::{self, FileLayout};
 use super::entry::{Entry, InstallState};
 use super::file::{self, Change};
 use super::host::Host;
+use super::host_files::Target;
+use super::part::Part;
 use super::plan::{self, Outcome, Plan};
 
-const HOSTS: [Host; 6] = Host::ALL;
+const HOSTS: [Host; 8] = Host::ALL;
+
+fn server(host: Host) -> [Part; 1] {
+    [Part::Server(host.shape(), entry(host))]
+}
 
 fn entry(host: Host) -> Entry {
     host.entry(
@@ -86,7 +92,7 @@ proptest! {
                 text = text.replace('\n', "\r\n") + "\r\n";
             }
             let path = container(host, &value);
-            let Plan::Write(with, outcome) = plan::put(host.shape(), Some(&text), &entry, false).unwrap() else {
+            let Plan::Write(with, outcome) = plan::put(&server(host), Some(&text), false).unwrap() else {
                 panic!("nothing happened to {text}");
             };
             prop_assert_eq!(outcome, Outcome::Added);
@@ -99,11 +105,11 @@ proptest! {
             let read: Value = serde_json::from_str(&with).unwrap();
             prop_assert_eq!(read.to_string(), wanted.to_string(), "in {}", with);
             prop_assert_eq!(
-                plan::put(host.shape(), Some(&with), &entry, false).unwrap(),
+                plan::put(&server(host), Some(&with), false).unwrap(),
                 Plan::Keep(Outcome::Unchanged)
             );
 
-            let back = plan::remove(host.shape(), Some(&with), Some(&text), &entry, false);
+            let back = plan::remove(&server(host), Some(&with), Some(&text), false);
             prop_assert_eq!(back.unwrap(), Plan::Write(text.clone(), Outcome::Removed));
             let left: Value = serde_json::from_str(&edit::remove(host.shape(), &with).unwrap()).unwrap();
             let mut wanted = value.clone();
@@ -114,16 +120,97 @@ proptest! {
         }
     }
 
+    /// Hooks, the rule and the entry come after what is there, and go again without a trace.
+    #[test]
+    fn hooks_of_others_are_kept(
+        value in objects(),
+        others in vec(("(Stop|SessionStart|BeforeTool|stop)", "[a-z ]{1,12}"), 0..4),
+        rules in proptest::option::of(vec("[a-z_(:*)]{0,9}", 0..3)),
+        indent in prop_oneof![Just(None), Just(Some("  ")), Just(Some("\t"))],
+    ) {
+        for host in HOSTS {
+            let Some(Target { mut parts, .. }) = host.hooks_target(None, &|_| Some("/home/me".into())) else {
+                continue;
+            };
+            if matches!(parts[0], Part::Plugin(_)) {
+                continue;
+            }
+            if host == Host::Gemini {
+                parts.insert(0, Part::Server(host.shape(), entry(host)));
+            }
+            let mut value = value.clone();
+            for name in ["hooks", "permissions", "version"] {
+                value.as_object_mut().unwrap().shift_remove(name);
+            }
+            for (event, command) in &others {
+                let group = match host {
+                    Host::Cursor | Host::Copilot => json!({"command": command}),
+                    _ => json!({"matcher": "x", "hooks": [{"type": "command", "command": command}]}),
+                };
+                let hooks = value.as_object_mut().unwrap().entry("hooks").or_insert_with(|| json!({}));
+                let list = hooks.as_object_mut().unwrap().entry(event.clone()).or_insert_with(|| json!([]));
+                list.as_array_mut().unwrap().push(group);
+            }
+            if let Some(rules) = &rules {
+                value["permissions"] = json!({"allow": rules, "deny": ["x"]});
+            }
+            let text = written(&value, indent);
+            let Plan::Write(with, _) = plan::put(&parts, Some(&text), false).unwrap() else {
+                panic!("nothing happened to {text}");
+            };
+            let read: Value = serde_json::from_str(&with).unwrap();
+            for (event, list) in value["hooks"].as_object().into_iter().flatten() {
+                let now = read["hooks"][event].as_array().unwrap();
+                prop_assert_eq!(&now[..list.as_array().unwrap().len()], &list.as_array().unwrap()[..], "{}", with);
+            }
+            for entry in host.hook_setup().unwrap().entries {
+                let list = read["hooks"][entry.event].to_string();
+                prop_assert_eq!(list.matches(&format!("\"{}\"", entry.command)).count(), 1, "{}", list);
+            }
+            prop_assert_eq!(plan::put(&parts, Some(&with), false).unwrap(), Plan::Keep(Outcome::Unchanged));
+
+            let back = plan::remove(&parts, Some(&with), Some(&text), false).unwrap();
+            prop_assert_eq!(back, Plan::Write(text.clone(), Outcome::Removed));
+            // Also after the host has written the file in its own form.
+            let own_form = written(&read, Some(" "));
+            let Plan::Write(left, _) = plan::remove(&parts, Some(&own_form), Some(&text), false).unwrap() else {
+                panic!("nothing is left of {own_form}");
+            };
+            let mut left: Value = serde_json::from_str(&left).unwrap();
+            let left = left.as_object_mut().unwrap();
+            left.shift_remove("version");
+            for name in ["mcpServers"] {
+                if value.get(name).is_none() {
+                    left.shift_remove(name);
+                }
+            }
+            if rules.as_ref().is_none_or(Vec::is_empty) {
+                // An empty list of rules goes with the last rule.
+                left.shift_remove("permissions");
+                value.as_object_mut().unwrap().shift_remove("permissions");
+            }
+            prop_assert_eq!(&Value::Object(left.clone()), &value);
+        }
+    }
+
     /// No text makes an editor panic, and no edit loses content.
     #[test]
-    fn any_text_is_edited_or_refused(text in "([\\[\\]{}\",:=.#/*\\\\ \\r\\n']|lore|mcp|mcpServers|mcp_servers|servers|true|1|é|\u{feff}){0,40}") {
+    fn any_text_is_edited_or_refused(text in "([\\[\\]{}\",:=.#/*\\\\ \\r\\n']|lore|mcp|mcpServers|mcp_servers|servers|hooks|Stop|permissions|allow|mcp__lore|true|1|é|\u{feff}){0,40}") {
         for host in HOSTS {
             let entry = entry(host);
-            if let Ok(Plan::Write(with, _)) = plan::put(host.shape(), Some(&text), &entry, true) {
+            if let Ok(Plan::Write(with, _)) = plan::put(&server(host), Some(&text), true) {
                 let present = edit::find(host.shape(), &with).unwrap().unwrap();
                 prop_assert_eq!(entry.compare(&present), InstallState::Same, "{:?} from {:?}", with, text);
                 let left = edit::remove(host.shape(), &with).unwrap();
                 prop_assert!(edit::find(host.shape(), &left).unwrap().is_none());
+            }
+            let parts = host.hooks_target(None, &|_| Some("/home/me".into()));
+            for part in parts.into_iter().flat_map(|target| target.parts) {
+                if let Ok(with) = part.put(&text, true) {
+                    prop_assert_eq!(part.find(&with).unwrap(), Some(InstallState::Same), "{:?} from {:?}", with, text);
+                    let left = part.remove(&with).unwrap();
+                    prop_assert!(part.find(&left).unwrap().is_none(), "{:?} from {:?}", left, text);
+                }
             }
         }
     }
@@ -142,8 +229,8 @@ proptest! {
         if crlf {
             text = text.replace('\n', "\r\n");
         }
-        let (shape, entry) = (Host::Codex.shape(), entry(Host::Codex));
-        if let Ok(Plan::Write(with, _)) = plan::put(shape, Some(&text), &entry, false) {
+        let parts = server(Host::Codex);
+        if let Ok(Plan::Write(with, _)) = plan::put(&parts, Some(&text), false) {
             let bare = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
             let (had, mut has) = (bare(&text), bare(&with));
             for line in &had {
@@ -153,7 +240,7 @@ proptest! {
             }
             prop_assert!(has.len() <= 6, "{:?}", has);
             prop_assert_eq!(with.contains("\r\n"), text.contains("\r\n"));
-            let back = plan::remove(shape, Some(&with), Some(&text), &entry, false);
+            let back = plan::remove(&parts, Some(&with), Some(&text), false);
             prop_assert_eq!(back.unwrap(), Plan::Write(text.clone(), Outcome::Removed));
         }
     }
