@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use lore::protocol::{
-    checkpoints, documents, entities, log, messages, packs, projects, search, sessions, status,
-    steps,
+    checkpoints, documents, entities, hooks, log, messages, packs, projects, search, sessions,
+    status, steps,
 };
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -92,6 +92,7 @@ fn all() -> Vec<(&'static str, Value)> {
         ("forget", schema::<log::ForgetArgs>()),
         ("forget_session", schema::<sessions::ForgetSessionArgs>()),
         ("metrics", schema::<sessions::MetricsArgs>()),
+        ("record_hook", schema::<hooks::RecordHookArgs>()),
         ("record_message", schema::<messages::RecordMessageArgs>()),
         ("record_tool", schema::<messages::RecordToolArgs>()),
         ("list_messages", schema::<messages::ListMessagesArgs>()),

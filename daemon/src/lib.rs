@@ -29,6 +29,7 @@ mod background_jobs;
 pub mod backup;
 pub mod cache;
 pub mod canonical;
+pub mod capture;
 pub mod checkpoints;
 pub mod citations;
 pub mod config;

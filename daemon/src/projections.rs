@@ -144,8 +144,8 @@ fn apply(
         },
         Some(Event::Project(project)) => projects::apply(rows, event, project, record),
         Some(Event::Document(document)) => documents::apply(rows, event, document, record),
-        // Session events are folded above by `sessions::apply`, and forgetting before this function.
-        Some(Event::Session(_) | Event::Forgetting(_)) | None => Ok(()),
+        // Capture is read from the log. Session events are folded above by `sessions::apply`, and forgetting before this function.
+        Some(Event::Session(_) | Event::Forgetting(_) | Event::Capture(_)) | None => Ok(()),
     }
 }
 

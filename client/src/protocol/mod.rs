@@ -13,6 +13,7 @@ pub mod entities;
 mod error;
 pub mod frame;
 pub mod hint;
+pub mod hooks;
 mod id;
 mod json;
 mod lenient_numbers;

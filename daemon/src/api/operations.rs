@@ -7,8 +7,8 @@ use lore::protocol::Toolset;
 
 use crate::operation::Operation;
 use crate::{
-    backup, checkpoints, documents, entities, forgetting, log_admin, messages, packs, projects,
-    search, sessions, steps, transfer,
+    backup, capture, checkpoints, documents, entities, forgetting, log_admin, messages, packs,
+    projects, search, sessions, steps, transfer,
 };
 
 /// The operations of each family, which may come from several feature modules.
@@ -28,6 +28,7 @@ pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Log, forgetting::operations::OF_ALL),
     (Toolset::Log, log_admin::OPERATIONS),
     (Toolset::Log, backup::operations::OPERATIONS),
+    (Toolset::Log, capture::operations::OPERATIONS),
 ];
 
 /// Every operation, by name.

@@ -24,8 +24,8 @@ use crate::sessions::AccessTimes;
 use crate::store::Blobs;
 use crate::upstream::Resolvers;
 use crate::{
-    background_jobs, checkpoints, documents, entities, forgetting, privileged_init, projects,
-    search, sessions, steps,
+    background_jobs, capture, checkpoints, documents, entities, forgetting, privileged_init,
+    projects, search, sessions, steps,
 };
 
 /// Time to wait for work on an unused tenant to finish, and the polling interval.
@@ -126,6 +126,7 @@ impl Tenant {
             .with(sessions::RegisteredProjects(projects::ids))
             .with(lives.last_read.clone())
             .with(config.packs)
+            .with(capture::Capture::default())
             .with(entities::Entities::new(paths.packs()))
             .with(projects)
             .with(documents::Documents::new(

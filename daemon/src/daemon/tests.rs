@@ -1,6 +1,7 @@
 //! Tests of several users' memories in one daemon.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod capture;
 mod expiry;
 mod own_sessions;
 

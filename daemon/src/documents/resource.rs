@@ -87,6 +87,7 @@ impl Resource for Document {
             | Event::Pack(_)
             | Event::Checkpoint(_)
             | Event::Project(_)
+            | Event::Capture(_)
             | Event::Forgetting(_) => AffectedResources::default(),
         }
     }

@@ -50,6 +50,7 @@ pub fn described(meta: Event) -> Vec<DescribedEntity> {
         | Event::Checkpoint(_)
         | Event::Project(_)
         | Event::Document(_)
+        | Event::Capture(_)
         | Event::Forgetting(_) => Vec::new(),
     }
 }

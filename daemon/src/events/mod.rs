@@ -26,6 +26,7 @@ macro_rules! words {
     };
 }
 
+pub mod capture;
 pub mod checkpoints;
 pub mod documents;
 pub mod entities;
@@ -236,6 +237,12 @@ events! {
         FailureCleared(documents::IngestFailureCleared) = FailureGone,
     }
 
+    /// A host of an agent reported something.
+    Capture(CaptureEvent) {
+        /// A hook reported what happened.
+        Observed(capture::Observation) = HostObserved,
+    }
+
     /// Content was forgotten.
     Forgetting(ForgettingEvent) {
         /// Some events of a stream.
@@ -277,6 +284,7 @@ impl Event {
             | Self::Entity(_)
             | Self::Pack(_)
             | Self::Checkpoint(_)
+            | Self::Capture(_)
             | Self::Forgetting(_) => &[],
         }
     }
@@ -311,6 +319,8 @@ of_kind! {
     ToolRecorded => ToolRecorded,
     entities::EntityData => EntityResolved,
     packs::PackBuilt => PackMade,
+    capture::Observation => HostObserved,
+    capture::ObservationDetails => HostObserved,
     CheckpointSaved => CheckpointSaved,
     checkpoints::CheckpointDescribed => CheckpointSaved,
     projects::ContextWritten => ContextWritten,
@@ -387,6 +397,7 @@ pub fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
         | Event::Entity(_)
         | Event::Pack(_)
         | Event::Checkpoint(_)
+        | Event::Capture(_)
         | Event::Forgetting(_) => Vec::new(),
     })
 }

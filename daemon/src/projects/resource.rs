@@ -103,6 +103,7 @@ impl Resource for ContextFile {
             | Event::Pack(_)
             | Event::Checkpoint(_)
             | Event::Document(_)
+            | Event::Capture(_)
             | Event::Forgetting(_) => AffectedResources::default(),
         }
     }

@@ -1,6 +1,7 @@
 //! What each kind of event means to search: which text it adds, and which texts it removes.
 
 use crate::events::Event;
+use crate::events::capture::CaptureEvent;
 use crate::events::checkpoints::{CheckpointEvent, CheckpointSaved, CheckpointsDeleted};
 use crate::events::documents::{DocumentEvent, DocumentMeta, PartMeta};
 use crate::events::entities::EntityEvent;
@@ -79,6 +80,7 @@ impl<'e> EventEffect<'e> {
             )
             | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_))
             | Event::Checkpoint(CheckpointEvent::KeyMarked(_))
+            | Event::Capture(CaptureEvent::Observed(_))
             | Event::Project(
                 ProjectEvent::Initialised(_)
                 | ProjectEvent::WorktreeSeen(_)

@@ -30,8 +30,8 @@ pub use tombstone::{
 };
 pub use view::{
     Counts, Details, EventEffects, Lease, SPACE, SessionFilter, SessionRow, agents, apply, counts,
-    details, exists, forget, forks_of, get, id_after, ids, last_of, leases, newest, of_project,
-    project_counts,
+    details, exists, forget, forks_of, get, id_after, ids, last_of, leases, newest, of_host,
+    of_project, project_counts,
 };
 pub use wanted::{ContentCheck, WantedContent, newest_of, newest_with};
 

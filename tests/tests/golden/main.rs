@@ -4,6 +4,7 @@
 //! A line of tests/golden/ is never changed or removed. New lines are added at the end.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod capture;
 mod documents;
 mod forgetting;
 mod formats;
@@ -374,11 +375,16 @@ fn imported() -> Vec<(&'static str, LoggedEvent)> {
     found
 }
 
-/// Returns separate logs: forgotten events, imported events, conversation events, project events, document events.
-fn others() -> [Vec<(&'static str, LoggedEvent)>; 5] {
-    let [said, projects, documents] =
-        [talk::events(), projects::events(), documents::events()].map(chained);
-    [forgotten(), imported(), said, projects, documents]
+/// Returns separate logs: forgotten events, imported events, and one of each family with events of its own.
+fn others() -> [Vec<(&'static str, LoggedEvent)>; 6] {
+    let families = [
+        talk::events(),
+        projects::events(),
+        documents::events(),
+        capture::events(),
+    ];
+    let [said, projects, documents, captured] = families.map(chained);
+    [forgotten(), imported(), said, projects, documents, captured]
 }
 
 /// Chains events in order.

@@ -48,6 +48,7 @@ fn mentions_of(meta: Event) -> Vec<Mention> {
         | Event::Checkpoint(_)
         | Event::Project(_)
         | Event::Document(_)
+        | Event::Capture(_)
         | Event::Forgetting(_) => Vec::new(),
     }
 }

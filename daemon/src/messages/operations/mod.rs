@@ -7,6 +7,8 @@ mod wire;
 
 use crate::operation::Operation;
 
+pub(crate) use super::command::RecordMessage as MessageCommand;
+pub(crate) use record::prepare as prepare_message;
 pub use wire::{mentioned, message, possible};
 
 /// The operations.

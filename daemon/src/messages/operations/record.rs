@@ -111,7 +111,10 @@ pub(super) fn check_tool(name: &str) -> Result<(), Refusal> {
 }
 
 /// Does the work that needs no decision: recognition, token counting, blobs, encoding, hashing.
-fn prepare(
+///
+/// # Errors
+/// When a row cannot be read, or a blob not be written.
+pub(crate) fn prepare(
     cx: &Context,
     state: &State,
     caller: &Caller,

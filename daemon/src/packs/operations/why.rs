@@ -246,6 +246,7 @@ fn event_item(event: &LoggedEvent) -> Result<Option<Item>, Refusal> {
             | Event::Pack(_)
             | Event::Checkpoint(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_))
             | Event::Document(_)
+            | Event::Capture(_)
             | Event::Forgetting(_),
         )
         | None => None,

@@ -10,7 +10,7 @@
 //! | `n` created · `u` user 0 created · `j` project 0 created | session, by the position of its creation |
 //! | `v` user 0 position (u64, inverted) | the user's preferences from that position on, and their session |
 //! | `c` hash of uid, agent, project | time and session of that caller's last event |
-//! | `h` hash of a host session, position | a session that it created while it had none; the last is its own |
+//! | `h` hash of a host session, position | a session that it created while it had none, or joined; the last is its own |
 //! | `o` session | key of that row |
 //! | `p` project · `t` | [`Counts`] of a project · of the store |
 //! | `f` `q` session | tombstone of a forgotten session: see [`super::tombstone`] |
@@ -24,6 +24,7 @@ use std::ops::ControlFlow;
 use super::host::HostSession;
 use super::tombstone;
 use crate::clock::Micros;
+use crate::events::capture::CaptureEvent;
 use crate::events::sessions::SessionEvent;
 use crate::events::{Event, body};
 use crate::log::{Actor, EventKind, Hash, Header, LoggedEvent, Position, index};
@@ -34,8 +35,8 @@ pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
 pub use list::{SessionFilter, newest, of_project};
 
-/// Keyspace of this view, version 3.
-pub const SPACE: Keyspace = Keyspace::new("sessions.3");
+/// Keyspace of this view, version 4.
+pub const SPACE: Keyspace = Keyspace::new("sessions.4");
 
 /// Row of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,9 @@ pub struct SessionRow {
     pub forked: u64,
     /// Position of the first step, message or other content; 0 when it has none. Its own events are no content.
     pub content: u64,
+    /// Position of the last changing event of a caller. What the daemon derives from a session later does not make it
+    /// newer than one in which someone worked since.
+    pub used: u64,
 }
 
 /// Totals of the store or a project.
@@ -91,6 +95,7 @@ impl SessionRow {
             self.closed,
             self.forked,
             self.content,
+            self.used,
         ];
         // An empty text means no project: project ids are never empty.
         rows::numbers(
@@ -110,6 +115,7 @@ impl SessionRow {
             closed,
             forked,
             content,
+            used,
         ] = numbers;
         Some(Self {
             created,
@@ -121,6 +127,7 @@ impl SessionRow {
             closed,
             forked,
             content,
+            used,
         })
     }
 }
@@ -197,6 +204,7 @@ pub fn apply(
                 closed: 0,
                 forked: 0,
                 content: 0,
+                used: header.position.0,
             }
         }
     };
@@ -204,6 +212,9 @@ pub fn apply(
     row.steps += u64::from(effects.is_step);
     if !effects.is_no_change {
         row.changed = header.position.0;
+        if !header.actor.is_daemon() {
+            row.used = header.position.0;
+        }
         if row.content == 0 && header.kind.known().is_some_and(is_content) {
             row.content = header.position.0;
         }
@@ -231,6 +242,11 @@ pub fn apply(
     {
         put_host(rows, session, header, host);
     }
+    if let Some(Event::Capture(CaptureEvent::Observed(observed))) = meta
+        && let Some(host) = &observed.joined
+    {
+        join_host(rows, session, header, host);
+    }
     if is_new || effects.is_step {
         count(rows, row.project.as_deref(), |counts| {
             counts.sessions += u64::from(is_new);
@@ -253,13 +269,20 @@ pub fn apply(
     }
 }
 
-/// Makes a session the own one of a host session.
+/// Makes a session the own one of the host session that created it.
 fn put_host(rows: &mut dyn RowsMut, session: &str, header: &Header, host: &str) {
+    let of_host = join_host(rows, session, header, host);
+    rows.put(SPACE, &key(b'o', session), &of_host);
+}
+
+/// Makes a session the own one of a host session. Returns the key of the row, which may outlive the session: a forgotten
+/// session is nobody's.
+fn join_host(rows: &mut dyn RowsMut, session: &str, header: &Header, host: &str) -> Vec<u8> {
     let host = HostSession::new(host.to_owned(), header.actor.uid, header.project.as_deref());
     let mut of_host = key(b'h', host.hash().0);
     of_host.extend(header.position.0.to_be_bytes());
     rows.put(SPACE, &of_host, session.as_bytes());
-    rows.put(SPACE, &key(b'o', session), &of_host);
+    of_host
 }
 
 /// Returns the own session of a host session, by the hash of the latter: the last of those that were not forgotten.

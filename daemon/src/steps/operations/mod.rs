@@ -5,9 +5,9 @@ mod record;
 mod register;
 mod resolve;
 
-pub(crate) use record::PURPOSE_BYTES_MAX;
+pub(crate) use record::{PURPOSE_BYTES_MAX, prepare as prepare_step};
 
-pub(crate) use super::command::STEP_MAX;
+pub(crate) use super::command::{RecordStep as StepCommand, STEP_MAX};
 use crate::error::{Code, Refusal};
 use crate::operation::{Operation, blocking};
 use crate::read_context::{Read, ReadContext};

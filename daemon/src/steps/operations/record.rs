@@ -116,7 +116,14 @@ fn check(args: &RecordStepArgs) -> Result<(), Refusal> {
 }
 
 /// Does the work that needs no decision: judges success, stores blobs, encodes and hashes.
-fn prepare(cx: &Context, choice: PreparedSession, args: RecordStepArgs) -> Result<Record, Refusal> {
+///
+/// # Errors
+/// When a blob cannot be written.
+pub(crate) fn prepare(
+    cx: &Context,
+    choice: PreparedSession,
+    args: RecordStepArgs,
+) -> Result<Record, Refusal> {
     let mut blobs = Vec::new();
     let result = args.result.map(|body| body.0);
     let success = args.success.unwrap_or_else(|| {

@@ -213,6 +213,7 @@ impl Export<'_> {
                 | Event::Entity(_)
                 | Event::Pack(_)
                 | Event::Checkpoint(_)
+                | Event::Capture(_)
                 | Event::Forgetting(_),
             )
             | None => {}

@@ -101,6 +101,7 @@ impl ExportSource<'_> {
             )
             | Event::Checkpoint(CheckpointEvent::Deleted(_))
             | Event::Pack(PackEvent::Built(_))
+            | Event::Capture(_)
             | Event::Forgetting(ForgettingEvent::Events(_) | ForgettingEvent::EventsErased(_)) => {
                 return Ok(ExportedEvent::Local);
             }

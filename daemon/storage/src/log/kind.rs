@@ -51,6 +51,7 @@ pub enum EventKind {
     DocumentGone,
     FileFailed,
     FailureGone,
+    HostObserved,
 }
 
 impl EventKind {
@@ -97,6 +98,7 @@ impl EventKind {
             Self::DocumentGone => "DocumentGone",
             Self::FileFailed => "FileFailed",
             Self::FailureGone => "FailureGone",
+            Self::HostObserved => "HostObserved",
         }
     }
 

@@ -146,6 +146,10 @@ impl EventKind {
                 ..LOCAL
             },
             Self::CheckpointsDeleted => LOCAL,
+            Self::HostObserved => Policy {
+                inheritance: Inheritance::ParentOnly,
+                ..LOCAL
+            },
             Self::ContextWritten | Self::ContextDrafted => Policy {
                 may_go_alone: true,
                 ..OUTSIDE_SESSIONS

@@ -1,0 +1,31 @@
+//! Wire types of hooks: what the host of an agent hands to a hook, and what the hook prints.
+
+use lore_wire::wire;
+
+/// Arguments of `record_hook`.
+#[wire(args)]
+pub struct RecordHookArgs {
+    /// The host whose file named the hook, such as `claude-code`.
+    pub host: String,
+    /// The host's name of the event, if the command line has it; otherwise it is in the payload.
+    pub event: Option<String>,
+    /// What the host handed to the hook, as it is.
+    pub payload: String,
+    /// Time of arrival in milliseconds since 1970; default: now. The same payload with the same time is recorded once.
+    pub received_at: Option<i64>,
+    /// The host's process, as `process:PID:START`: programs of a host that gives them no id belong to its session.
+    pub process: Option<String>,
+    /// Working folder of the hook, if the payload has none; default: that of the connection.
+    pub folder: Option<String>,
+}
+
+/// Reply of `record_hook`.
+#[wire(reply(position, durable, warnings))]
+pub struct RecordHookReply {
+    /// What the hook has to print, in the host's own form. May be empty.
+    pub output: String,
+    /// Number of observations that were recorded.
+    pub recorded: u64,
+    /// Number of observations that had been recorded before.
+    pub duplicates: u64,
+}

@@ -1,0 +1,13 @@
+//! Capture: what hooks of agent hosts report becomes messages, steps and observations, without a model's help.
+//!
+//! All knowledge of hosts is in the crate `lored_hosts`, which turns payloads into observations with stable keys. An
+//! observation's key is the idempotency key of its event, so a hook that runs twice, two hosts that read one hook file,
+//! and a repeated delivery record once, also after a restart.
+
+mod command;
+mod feature;
+pub mod operations;
+mod recent;
+mod whose;
+
+pub use feature::Capture;

@@ -1,0 +1,167 @@
+//! The `record_hook` operation.
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use lore::protocol::Position;
+use lore::protocol::hooks::{RecordHookArgs, RecordHookReply};
+use lored_hosts::{HookEvent, Host, OWN_MARKS, Observation, Observed};
+use lored_redact::SecretCounts;
+
+use super::prepare;
+use crate::capture::command::RecordObservation;
+use crate::capture::{Capture, whose};
+use crate::engine::{KeyClaim, Outcome};
+use crate::error::{Code, Refusal};
+use crate::log::Hash;
+use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::state::State;
+
+/// Larger payloads are read off the event loop, in bytes.
+const INLINE_BYTES_MAX: usize = 2 << 10;
+/// What the idempotency key of an observation stands for: its key alone identifies it.
+const CLAIMED: &[u8] = b"record_hook";
+
+/// The `record_hook` operation.
+pub struct RecordHook;
+
+impl Op for RecordHook {
+    type Args = RecordHookArgs;
+    type Reply = RecordHookReply;
+    const NAME: &'static str = "record_hook";
+    const TITLE: &'static str = "Record what a host reports";
+    const DESCRIPTION: &'static str = "Records what the host of an agent hands to its hooks, and returns what the hook has to print. For \
+        hosts, not for models.";
+    const ACCESS: Access = Access::Write;
+    const TAKES_BYTES: bool = true;
+
+    async fn call(call: Call<RecordHookArgs>) -> Result<RecordHookReply, Refusal> {
+        let (cx, caller, args) = call.into_parts();
+        let state = State::live(&cx, None).await?;
+        let shared = Arc::clone(&cx);
+        let is_small = args.payload.len() <= INLINE_BYTES_MAX;
+        let read = move || HookReport::read(&shared, &state, &caller, args);
+        let report = match is_small {
+            true => read()?,
+            false => blocking(read).await?,
+        };
+        report.record(&cx).await
+    }
+}
+
+/// A payload with its observations, prepared to be recorded.
+struct HookReport {
+    event: HookEvent,
+    warning: Option<String>,
+    caller: Caller,
+    prepared: Vec<(KeyClaim, usize, RecordObservation)>,
+}
+
+impl HookReport {
+    fn read(
+        cx: &Context,
+        state: &State,
+        hook: &Caller,
+        args: RecordHookArgs,
+    ) -> Result<Self, Refusal> {
+        let capture = Capture::of(cx)?;
+        let mut found = SecretCounts::default();
+        let payload = cx.redactor.json(args.payload.as_bytes(), &mut found);
+        let name = args.event.as_deref().unwrap_or_default();
+        let mut event = lored_hosts::read(Host::from_name(&args.host), name, &payload, &OWN_MARKS);
+        let now_ms = i64::try_from(cx.engine.clock().now() / 1000).unwrap_or(i64::MAX);
+        event.received_at(args.received_at.unwrap_or(now_ms));
+        if let Some(folder) = args.folder {
+            event.source.cwd.get_or_insert(folder);
+        }
+        let unknown = event.unknown_fields.len() as u64;
+        let is_unknown = event
+            .observations
+            .iter()
+            .any(|one| matches!(one.what, Observed::Unknown { .. }));
+        capture.count_unknown(u64::from(is_unknown), unknown);
+        if matches!(
+            event.observations.first().map(|one| &one.what),
+            Some(Observed::SessionStarted { .. })
+        ) {
+            capture.forget_folders();
+        }
+        let caller = whose::caller(cx, capture, state, hook, &event.source)?;
+        let mut joined = match args.process {
+            Some(process) => whose::joined(state, &caller, process)?,
+            None => None,
+        };
+        let mut prepared = Vec::new();
+        for observation in std::mem::take(&mut event.observations) {
+            let claim = claim(capture, &caller, &observation);
+            let fields = &event.unknown_fields;
+            let command = prepare::prepare(cx, state, &caller, observation, fields)?;
+            if let Some(mut command) = command {
+                command.observed.joined = joined.take();
+                prepared.push((claim, command.body.bytes.len(), command));
+            }
+        }
+        Ok(Self {
+            event,
+            warning: found.sentence(),
+            caller,
+            prepared,
+        })
+    }
+
+    /// Records the observations in one group, and returns the answer for the host.
+    async fn record(self, cx: &Arc<Context>) -> Result<RecordHookReply, Refusal> {
+        let writes = self.prepared.into_iter().map(|(claim, bytes, command)| {
+            let (cx, caller) = (Arc::clone(cx), self.caller.clone());
+            async move { cx.write(&caller, Some(claim), bytes, command).await }
+        });
+        let mut reply = RecordHookReply {
+            output: String::new(),
+            recorded: 0,
+            duplicates: 0,
+            position: Position(0),
+            durable: true,
+            warnings: self.warning.into_iter().collect(),
+        };
+        for outcome in join_all(writes).await {
+            count(&mut reply, outcome)?;
+        }
+        let output = lored_hosts::render(self.event.host, &self.event.name, "");
+        reply.output = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok(reply)
+    }
+}
+
+/// Returns the idempotency key of an observation. Without an id of the host, the key holds for a short time.
+fn claim(capture: &Capture, caller: &Caller, observation: &Observation) -> KeyClaim {
+    let key = observation.key.as_str();
+    let text = match observation.key.is_exact() {
+        true => key.to_owned(),
+        false => {
+            let at_ms = observation.source.at_ms.unwrap_or_default();
+            format!("{key}@{}", capture.recent.note(key, at_ms))
+        }
+    };
+    // Keys with long ids are longer than those of callers may be.
+    KeyClaim::new(&text, &caller.actor, Hash::of(CLAIMED))
+}
+
+fn count(reply: &mut RecordHookReply, outcome: Result<Outcome, Refusal>) -> Result<(), Refusal> {
+    match outcome {
+        Ok(outcome) => {
+            match outcome.replayed {
+                true => reply.duplicates += 1,
+                false => reply.recorded += 1,
+            }
+            reply.position = reply.position.max(outcome.event.position());
+            reply.durable &= outcome.durable;
+            Ok(())
+        }
+        // It was recorded, and has been forgotten since: it stays forgotten.
+        Err(refusal) if refusal.code == Code::NotFound => {
+            reply.duplicates += 1;
+            Ok(())
+        }
+        Err(refusal) => Err(refusal),
+    }
+}

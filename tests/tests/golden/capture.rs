@@ -1,0 +1,61 @@
+//! One observation of each shape: alone, before a step, with all its fields.
+
+use lored::events::capture::{Following, Observation, ObservationDetails, PlannedItem};
+use lored::log::{EncodedEvent, EventKind};
+
+use super::Events;
+
+/// Returns the shapes in the order of their introduction.
+pub fn events() -> Vec<(&'static str, EncodedEvent)> {
+    let mut events = Events::new(17, Some("s-1"), "p-1");
+    let kind = EventKind::HostObserved;
+    let alone = Observation {
+        host: "claude-code".to_owned(),
+        what: "start".to_owned(),
+        following: None,
+        joined: None,
+    };
+    let least = ObservationDetails::default();
+    events.add("host_observed", kind, &alone, &least);
+    let before = Observation {
+        what: "outcome".to_owned(),
+        following: Some(Following::Step),
+        joined: Some("process:7:8".to_owned()),
+        ..alone.clone()
+    };
+    let text = |text: &str| Some(text.to_owned());
+    let whole = ObservationDetails {
+        at_ms: Some(-1),
+        session: text("c-1"),
+        subagent: text("a-1"),
+        parent: text("s-0"),
+        turn: text("t-1"),
+        folder: text("/home/ada"),
+        text: text("why"),
+        model: text("m"),
+        tool: text("Bash"),
+        command: text("make"),
+        edits: vec!["a.rs".to_owned()],
+        reads: vec!["b.rs".to_owned()],
+        exit_status: Some(-9),
+        duration_ms: Some(12),
+        is_interrupted: true,
+        is_assumed: true,
+        plan: vec![PlannedItem {
+            id: "1".to_owned(),
+            text: "test".to_owned(),
+            state: "pending".to_owned(),
+        }],
+        is_whole_plan: true,
+        left_out: 5,
+        unknown_fields: vec!["odd".to_owned()],
+    };
+    events.add("host_observed_before_step", kind, &before, &whole);
+    let before = Observation {
+        what: "prompt".to_owned(),
+        following: Some(Following::Message),
+        ..alone
+    };
+    events.add("host_observed_before_message", kind, &before, &least);
+    events.found
+}
