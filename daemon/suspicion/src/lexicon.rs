@@ -1,0 +1,231 @@
+//! The words and phrases of `tables/words.txt`, as one automaton that finds all of them in one pass.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+const WORDS: &str = include_str!("tables/words.txt");
+
+/// Words that people write with digits for letters. Each way to write them is a phrase of its own.
+const DISGUISED_WITH_DIGITS: [(&str, &str); 9] = [
+    ("ignore", "IGNORE"),
+    ("disregard", "IGNORE"),
+    ("forget", "IGNORE"),
+    ("previous", "PREV"),
+    ("instructions", "INSTR"),
+    ("reveal", "REVEAL"),
+    ("password", "SECRET"),
+    ("system", "ROLE"),
+    ("assistant", "CALLED"),
+];
+const DIGITS: [(char, char); 6] = [
+    ('a', '4'),
+    ('e', '3'),
+    ('i', '1'),
+    ('o', '0'),
+    ('s', '5'),
+    ('t', '7'),
+];
+
+/// Words that show that the text around them is written in another way.
+const ROTATED: &[&str] = &[
+    "vtaber",
+    "vafgehpgvbaf",
+    "cerivbhf",
+    "cebzcg",
+    "cnffjbeq",
+    "nffvfgnag",
+    "qvfertneq",
+    "sbetrg",
+    "flfgrz",
+    "frperg",
+    "erirny",
+];
+const REVERSED: &[&str] = &[
+    "erongi",
+    "snoitcurtsni",
+    "suoiverp",
+    "tpmorp",
+    "drowssap",
+    "tnatsissa",
+    "drageresid",
+    "tegrof",
+    "metsys",
+    "terces",
+    "laever",
+    "resu",
+];
+
+/// A class of words: a bit in a [`Classes`].
+pub type Class = u8;
+
+/// A set of classes.
+pub type Classes = u128;
+
+/// A phrase that was found.
+#[derive(Clone, Copy, Debug)]
+pub struct Phrase {
+    pub class: Class,
+    /// Whether a longer word matches, too.
+    pub is_prefix: bool,
+    /// Whether it has digits for letters.
+    pub is_disguised: bool,
+}
+
+/// All phrases.
+pub struct Lexicon {
+    pub automaton: AhoCorasick,
+    phrases: Vec<Phrase>,
+    classes: Vec<String>,
+    pub rotated: Class,
+    pub reversed: Class,
+    /// Words of texts about attacks.
+    pub discuss: Class,
+    /// Words of hosts' own reminders.
+    pub aware: Class,
+    /// Markup that people do not see.
+    pub hidden: Class,
+    /// Orders that drop earlier orders, which are names of options, too.
+    pub ignore: Class,
+    /// Orders to take a value.
+    pub use_: Class,
+}
+
+pub static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
+
+impl Lexicon {
+    fn new() -> Self {
+        let mut classes: Vec<String> = Vec::new();
+        let mut texts: Vec<String> = Vec::new();
+        let mut phrases = Vec::new();
+        let mut add = |class: &str, text: String, is_disguised: bool| {
+            let class = match classes.iter().position(|name| name == class) {
+                Some(at) => at,
+                None => {
+                    classes.push(class.to_owned());
+                    classes.len() - 1
+                }
+            };
+            let is_prefix = text.ends_with('*');
+            let text = text.trim_end_matches('*').to_owned();
+            texts.push(text);
+            phrases.push(Phrase {
+                class: Class::try_from(class).unwrap_or(Class::MAX),
+                is_prefix,
+                is_disguised,
+            });
+            class
+        };
+        for (class, words) in lines(WORDS).filter_map(|line| line.split_once(": ")) {
+            for word in words.split("; ") {
+                for phrase in expanded(word) {
+                    add(class, phrase, false);
+                }
+            }
+        }
+        for (word, class) in DISGUISED_WITH_DIGITS {
+            for way in with_digits(word) {
+                add(class, way, true);
+            }
+        }
+        let mut marker = |class, words: &[&str]| {
+            let added = words
+                .iter()
+                .map(|word| add(class, (*word).to_owned(), false));
+            Class::try_from(added.last().unwrap_or_default()).unwrap_or(Class::MAX)
+        };
+        let rotated = marker("ROTATED", ROTATED);
+        let reversed = marker("REVERSED", REVERSED);
+        let class = |name: &str| {
+            let at = classes.iter().position(|class| class == name);
+            at.and_then(|at| Class::try_from(at).ok())
+                .unwrap_or(Class::MAX)
+        };
+        let (discuss, aware, hidden) = (class("DISCUSS"), class("AWARE"), class("HIDDEN"));
+        let (ignore, use_) = (class("IGNORE"), class("USE"));
+        let automaton = AhoCorasick::builder()
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::ContiguousNFA))
+            .build(&texts);
+        Self {
+            // The table is part of the program, and a test builds it.
+            automaton: automaton.unwrap_or_else(|_| none()),
+            phrases,
+            classes,
+            rotated,
+            reversed,
+            discuss,
+            aware,
+            hidden,
+            ignore,
+            use_,
+        }
+    }
+
+    /// Returns a phrase by its pattern in the automaton.
+    pub fn phrase(&self, pattern: usize) -> Option<Phrase> {
+        self.phrases.get(pattern).copied()
+    }
+
+    /// Returns the class with a name.
+    pub fn class(&self, name: &str) -> Option<Class> {
+        let at = self.classes.iter().position(|class| class == name)?;
+        Class::try_from(at).ok()
+    }
+
+    /// Returns the number of classes.
+    #[cfg(test)]
+    pub fn classes(&self) -> usize {
+        self.classes.len()
+    }
+}
+
+fn none() -> AhoCorasick {
+    #[expect(
+        clippy::unwrap_used,
+        reason = "an automaton without patterns has no limits to exceed"
+    )]
+    AhoCorasick::new::<_, &str>([]).unwrap()
+}
+
+/// Returns the lines of a table.
+pub fn lines(table: &str) -> impl Iterator<Item = &str> {
+    table
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Returns the phrases that a phrase with groups like `(a|b)` stands for.
+pub fn expanded(phrase: &str) -> Vec<String> {
+    let group = phrase.match_indices('(').find_map(|(start, _)| {
+        let (inside, after) = phrase.get(start + 1..)?.split_once(')')?;
+        inside
+            .contains('|')
+            .then_some((phrase.get(..start)?, inside, after))
+    });
+    match group {
+        Some((before, inside, after)) => inside
+            .split('|')
+            .flat_map(|word| expanded(&format!("{before}{word}{after}")))
+            .collect(),
+        None => vec![phrase.to_owned()],
+    }
+}
+
+/// Returns the ways to write a word with digits for some of its letters.
+fn with_digits(word: &str) -> impl Iterator<Item = String> {
+    let present: Vec<(char, char)> = DIGITS
+        .into_iter()
+        .filter(|(letter, _)| word.contains(*letter))
+        .collect();
+    (1u32..1 << present.len()).map(move |ways| {
+        let replaced = |c: char| {
+            let digit = present
+                .iter()
+                .enumerate()
+                .find(|(at, (letter, _))| ways >> at & 1 == 1 && *letter == c);
+            digit.map_or(c, |(_, (_, digit))| *digit)
+        };
+        word.chars().map(replaced).collect()
+    })
+}
