@@ -277,10 +277,7 @@ fn present_hooks_are_never_changed() {
     fs::write(&file, now.to_string()).unwrap();
     let (_, out, _) = home.setup_all(&["codex"]);
     assert!(out.contains("as it should be now: 12 hooks"), "{out}");
-    assert!(
-        out.contains("skips hooks that were not reviewed"),
-        "{out}"
-    );
+    assert!(out.contains("skips hooks that were not reviewed"), "{out}");
     let after = read(&file);
     assert_eq!(after["hooks"]["Stop"], now["hooks"]["Stop"]);
     assert_eq!(after["hooks"]["PreCompact"], now["hooks"]["PreCompact"]);

@@ -1,0 +1,134 @@
+//! Choices: a question of an agent and the short reply that decided it, which say nothing apart.
+
+use crate::text::list::WordList;
+use std::ops::Range;
+
+use crate::text::beginning;
+use crate::text::split::sentences;
+use crate::text::tokens::tokens;
+
+/// Words of a reply at most.
+pub const REPLY_WORDS_MAX: usize = 14;
+
+/// Bytes of the options before a question that are stored with it.
+const OPTIONS_BYTES_MAX: usize = 240;
+
+/// What an agent may ask without that anything is decided: leave to go on with its work.
+static ROUTINE: WordList = WordList::new(
+    "continue proceed run commit push start go begin retry look check anything else show explain help apply merge \
+    open try next weitermachen committen fortfahren starten ausführen anfangen continuer lancer continúe continuar \
+    ejecute commiten summarize summarise",
+);
+
+/// Replies that say nothing about a question.
+static EVASIVE: WordList = WordList::new(
+    "what why how explain show wait hm hmm later thanks thank great warum was wie pourquoi qué continue weiter stop \
+    dunno idk",
+);
+
+/// A question with its reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnsweredQuestion {
+    /// The question, with the options that precede it, in one line.
+    pub question: String,
+    /// The reply in one line.
+    pub reply: String,
+    /// The reply's bytes in the prompt.
+    pub reply_span: Range<usize>,
+}
+
+impl AnsweredQuestion {
+    /// Returns both in one line.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{} → {}", self.question, self.reply)
+    }
+}
+
+/// Returns the choice that a prompt makes, if the answer before it ends with a question and the prompt is a short reply.
+///
+/// ```
+/// let choice = lored_moments::choice("Should I use Redis or Memcached?", "Redis, we know it").unwrap();
+/// assert_eq!(choice.text(), "Should I use Redis or Memcached? → Redis, we know it");
+/// assert_eq!(lored_moments::choice("Shall I continue?", "yes"), None);
+/// ```
+#[must_use]
+pub fn choice(previous_answer: &str, prompt: &str) -> Option<AnsweredQuestion> {
+    let reply = prompt.trim();
+    let words = reply.split_whitespace().count();
+    let is_short = words <= REPLY_WORDS_MAX && reply.len() <= 200 && !reply.contains("```");
+    if reply.is_empty() || !is_short || reply.ends_with(['?', '？']) {
+        return None;
+    }
+    let first = tokens(reply).into_iter().find(|token| !token.is_mark())?;
+    if EVASIVE.has(&first.text) {
+        return None;
+    }
+    let end = crate::text::ending(previous_answer.trim_end(), 4_000);
+    let said = sentences(end);
+    let last = said.len().checked_sub(1)?;
+    // A polite sentence, or the options, may follow the question.
+    let at = (last.saturating_sub(1)..=last)
+        .rev()
+        .find(|at| said.get(*at).is_some_and(|one| one.is_question))?;
+    let question = said.get(at)?;
+    let asked = tokens(&question.text);
+    let is_routine = asked
+        .iter()
+        .filter(|token| !token.is_mark())
+        .take(9)
+        .any(|token| ROUTINE.has(&token.text));
+    let offers = asked.iter().any(|token| {
+        matches!(
+            token.text.as_str(),
+            "or" | "oder"
+                | "ou"
+                | "o"
+                | "which"
+                | "welche"
+                | "welcher"
+                | "quelle"
+                | "quel"
+                | "cuál"
+        )
+    }) || question.text.contains("还是");
+    if is_routine && !offers {
+        return None;
+    }
+    let mut whole = question.text.clone();
+    // "Which one?" needs what stands before it.
+    let mut before = at;
+    while (whole.len() < 40 || refers_back(&question.text)) && before > 0 {
+        before -= 1;
+        let Some(sentence) = said.get(before) else {
+            break;
+        };
+        if whole.len() + sentence.text.len() > OPTIONS_BYTES_MAX {
+            break;
+        }
+        whole = format!("{} {whole}", sentence.text);
+    }
+    let start = prompt.len() - prompt.trim_start().len();
+    Some(AnsweredQuestion {
+        question: beginning(&whole, 2 * OPTIONS_BYTES_MAX).to_owned(),
+        reply: reply.split_whitespace().collect::<Vec<_>>().join(" "),
+        reply_span: start..start + reply.len(),
+    })
+}
+
+/// Whether a question refers to what stands before it.
+fn refers_back(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    [
+        "which one",
+        "which of",
+        "do you prefer",
+        "your preference",
+        "welche davon",
+        "lequel",
+        "laquelle",
+        "cuál",
+    ]
+    .iter()
+    .any(|phrase| lower.contains(phrase))
+}

@@ -1,0 +1,116 @@
+//! The shape of a user's sentence: a statement about things, as against a request or a report of trouble.
+
+use crate::text::language::Language;
+use crate::text::list::WordList;
+use crate::text::tokens::Token;
+use crate::text::words::is_imperative;
+
+/// Starts of a statement about things.
+static SUBJECTS: WordList = WordList::new(
+    "the our all every each any a an these those my both no der die das unser unsere alle jede jeder jedes ein eine \
+    kein keine le la les l' notre nos chaque tous toutes aucun aucune un une el los las nuestro nuestra cada todos \
+    todas ningún ninguna",
+);
+
+/// Verbs of lasting states.
+static STATES: WordList = WordList::new(
+    "is are has have needs need uses use runs run takes take lives live stays stay listens listen belongs belong \
+    contains contain requires require arrives arrive lasts last goes go starts start ends end expires expire fades \
+    fade talks talk speaks gets get comes come costs keeps keep means must may counts count follows follow writes \
+    reads sends owns applies apply returns accepts accept supports support depends hold holds allows covers sits \
+    sit points point serves works work ist sind hat haben läuft laufen braucht brauchen dauert dauern liegt liegen \
+    bleibt bleiben kommt kommen gilt gelten wird werden nutzt verwendet steht heißt muss müssen darf est sont a \
+    ont utilise reste restent dure doit doivent tourne vient es son está tiene tienen usa usan dura duran debe \
+    deben van va queda llega",
+);
+
+/// Words of trouble and of the moment: such a statement is a report.
+static MOMENTARY: WordList = WordList::new(
+    "error errors fail fails failing failed broken red slow wrong again still typo missing crash crashes bug now \
+    currently today seems looks good fine great nice weird confusing ugly there done ready empty green down flaky \
+    hangs stuck unused kaputt rot langsam fehlt schon wieder gerade cassé lent encore maintenant roto lento ahora \
+    yet doesn't isn't aren't don't didn't won't not nicht can't",
+);
+
+static QUANTIFIERS: WordList = WordList::new(
+    "every each all any no only nobody anything everything jede jeder jedes alle keine kein nur chaque tous toutes \
+    aucun aucune cada todos todas ningún ninguna",
+);
+
+/// Words after "no" that make it an answer or an idiom.
+static IDIOMS: WordList =
+    WordList::new("problem idea worries way luck thanks need one's it's i that's");
+
+/// Returns the tokens without a leading marker such as "ok," or "please".
+fn body(tokens: &[Token]) -> &[Token] {
+    let skipped = tokens.iter().take_while(|token| {
+        token.is_mark()
+            || matches!(
+                token.text.as_str(),
+                "ok" | "okay" | "please" | "also" | "and" | "but" | "so" | "bitte"
+            )
+    });
+    tokens.get(skipped.count()..).unwrap_or_default()
+}
+
+/// Whether a sentence states how things are, in the present tense and not as a report of trouble.
+#[must_use]
+pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
+    let tokens = body(tokens);
+    let Some(first) = tokens.first() else {
+        return false;
+    };
+    if language == Language::Chinese || tokens.iter().any(|token| MOMENTARY.has(&token.text)) {
+        return false;
+    }
+    // After the subject, whose first word is no verb: "Table names are ...", "Music fades ...".
+    let state = tokens
+        .iter()
+        .skip(1)
+        .take(8)
+        .position(|token| STATES.has(&token.text));
+    let Some(state) = state else {
+        return false;
+    };
+    let subject = tokens.get(..=state).unwrap_or_default();
+    let is_personal = subject.iter().any(|token| {
+        matches!(
+            token.text.as_str(),
+            "i" | "you"
+                | "it"
+                | "this"
+                | "that"
+                | "he"
+                | "she"
+                | "ich"
+                | "du"
+                | "je"
+                | "tu"
+                | "yo"
+                | "es"
+                | ","
+                | "what"
+                | "how"
+                | "why"
+                | "where"
+                | "which"
+                | "if"
+                | "when"
+        )
+    });
+    let is_nominal = SUBJECTS.has(&first.text) || first.is_capital;
+    is_nominal && !is_personal && !is_imperative(&first.text)
+}
+
+/// Whether a sentence speaks of all things of a kind.
+#[must_use]
+pub fn is_universal(tokens: &[Token]) -> bool {
+    let tokens = body(tokens);
+    let (Some(first), Some(second)) = (tokens.first(), tokens.get(1)) else {
+        return false;
+    };
+    QUANTIFIERS.has(&first.text)
+        && !second.is_mark()
+        && !IDIOMS.has(&second.text)
+        && tokens.len() >= 4
+}

@@ -1,0 +1,304 @@
+//! Which sentences of a message hold for longer than its turn: decisions, rules, corrections, findings, preferences, facts.
+//!
+//! Cues in five languages add up; hedges, plans, reports of work done and questions count against them. Only such sentences are
+//! candidates for injection: what a sentence *is* matters more than how well it matches.
+
+use std::ops::Range;
+
+use crate::choice::choice;
+use crate::cues;
+use crate::text::language::{Language, language};
+use crate::text::split::{Sentence, sentences};
+use crate::text::tokens::{Token, tokens};
+use crate::text::words::is_imperative;
+
+/// A sentence counts as durable from this cue on.
+pub const CUE_COUNTS: f32 = 1.0;
+
+/// A sentence is a candidate for injection from this cue on.
+pub const CUE_CANDIDATE: f32 = 0.7;
+
+/// Cues do not grow beyond this.
+const CUE_MAX: f32 = 3.0;
+
+/// Words that a durable sentence has at least. Chinese is counted in characters, of which it needs twice as many.
+const WORDS_MIN: usize = 3;
+
+/// Who said something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Speaker {
+    /// The user.
+    User,
+    /// An agent.
+    Agent,
+}
+
+/// What a durable sentence is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DurableKind {
+    /// What the user asked to be remembered.
+    Remember,
+    /// What was decided.
+    Decision,
+    /// A question with the short reply that decided it.
+    Choice,
+    /// What always or never holds.
+    Rule,
+    /// What was wrong before.
+    Correction,
+    /// A cause, or how something was found to behave.
+    Finding,
+    /// What the user likes better.
+    Preference,
+    /// How things are: an address, a name, a limit.
+    Fact,
+}
+
+impl DurableKind {
+    /// Returns the word in lines and in the log. Words never change.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Remember => "remember",
+            Self::Decision => "decision",
+            Self::Choice => "choice",
+            Self::Rule => "rule",
+            Self::Correction => "correction",
+            Self::Finding => "finding",
+            Self::Preference => "preference",
+            Self::Fact => "fact",
+        }
+    }
+
+    /// Returns the kind with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// All kinds.
+    pub const ALL: [Self; 8] = [
+        Self::Remember,
+        Self::Decision,
+        Self::Choice,
+        Self::Rule,
+        Self::Correction,
+        Self::Finding,
+        Self::Preference,
+        Self::Fact,
+    ];
+}
+
+/// A message, and what came before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    /// Its text.
+    pub text: &'a str,
+    /// Who said it.
+    pub speaker: Speaker,
+    /// The answer that a prompt replies to, if there is one.
+    pub previous_answer: Option<&'a str>,
+    /// Whether the agent edited files in the turn before a prompt: then "use X instead" corrects it.
+    pub follows_edit: bool,
+}
+
+impl<'a> Message<'a> {
+    /// Returns a prompt that nothing precedes.
+    #[must_use]
+    pub const fn prompt(text: &'a str) -> Self {
+        Self {
+            text,
+            speaker: Speaker::User,
+            previous_answer: None,
+            follows_edit: false,
+        }
+    }
+
+    /// Returns an agent's answer.
+    #[must_use]
+    pub const fn answer(text: &'a str) -> Self {
+        Self {
+            text,
+            speaker: Speaker::Agent,
+            previous_answer: None,
+            follows_edit: false,
+        }
+    }
+}
+
+/// A durable sentence of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DurableSentence {
+    /// The sentence in one line; for a choice the question and the reply.
+    pub text: String,
+    /// Its bytes in the message; for a choice those of the reply.
+    pub span: Range<usize>,
+    /// What it is.
+    pub kind: DurableKind,
+    /// How sure that is, 0.7 to 3: at [`CUE_CANDIDATE`] it may be injected, at [`CUE_COUNTS`] it counts as a decision.
+    pub cue: f32,
+    /// Its language.
+    pub language: Language,
+}
+
+/// Returns the durable sentences of a message, in its order.
+#[must_use]
+pub fn durable(message: &Message) -> Vec<DurableSentence> {
+    if message.speaker == Speaker::User
+        && let Some(answer) = message.previous_answer
+        && let Some(choice) = choice(answer, message.text)
+    {
+        let text = choice.text();
+        let language = language(&text, &tokens(&text));
+        return vec![DurableSentence {
+            text,
+            span: choice.reply_span,
+            kind: DurableKind::Choice,
+            cue: 2.0,
+            language,
+        }];
+    }
+    let mut found = Vec::new();
+    let own = sentences(message.text);
+    let mut is_remembered = false;
+    for sentence in &own {
+        // "Remember this:" speaks of what follows.
+        let durable = judge(sentence, message, is_remembered);
+        is_remembered = durable
+            .as_ref()
+            .is_some_and(|one| one.kind == DurableKind::Remember)
+            && sentence.text.ends_with(':');
+        found.extend(durable.filter(|_| !is_remembered));
+    }
+    found
+}
+
+/// Whether a message asks that something is remembered.
+#[must_use]
+pub fn asks_to_remember(text: &str) -> bool {
+    let found = durable(&Message::prompt(text));
+    found.iter().any(|one| one.kind == DurableKind::Remember)
+}
+
+fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<DurableSentence> {
+    let tokens = tokens(&sentence.text);
+    let language = language(&sentence.text, &tokens);
+    let words = tokens.iter().filter(|token| !token.is_mark()).count();
+    let is_long_enough = match language {
+        Language::Chinese => sentence.text.chars().count() > 2 * WORDS_MIN,
+        _ => words >= WORDS_MIN,
+    };
+    if sentence.is_question || !is_long_enough {
+        return None;
+    }
+    let sum = cues::sum(&sentence.text, &tokens, language, message.speaker);
+    let (mut weight, mut kind) = (sum.weight, sum.kind);
+    let is_user = message.speaker == Speaker::User;
+    if is_user {
+        let is_statement = cues::is_declarative(&tokens, language);
+        if cues::is_universal(&tokens) && (is_statement || weight > 0.0 || kind.is_some()) {
+            weight += if kind.is_some() { 0.4 } else { 1.2 };
+            kind = kind.or(Some(DurableKind::Rule));
+        }
+        if is_statement {
+            let is_specific = tokens
+                .iter()
+                .skip(1)
+                .any(|token| token.is_specific || token.is_capital);
+            weight += match (kind.is_some(), is_specific) {
+                (true, _) => 0.3,
+                (false, true) => 1.0,
+                (false, false) => 0.8,
+            };
+            kind = kind.or(Some(DurableKind::Fact));
+        }
+        if message.follows_edit && is_correcting(&tokens) && sum.weight > -1.0 {
+            weight += 0.6;
+            if kind != Some(DurableKind::Rule) {
+                kind = Some(DurableKind::Correction);
+            }
+        }
+        if is_remembered {
+            weight = weight.max(0.0) + 2.0;
+            kind = Some(DurableKind::Remember);
+        }
+    } else if kind.is_none_or(|kind| kind == DurableKind::Finding)
+        && explains(&tokens, language)
+        && sum.weight > -1.0
+    {
+        weight += 1.0;
+        kind = Some(DurableKind::Finding);
+    }
+    let kind = kind?;
+    (weight >= CUE_CANDIDATE).then(|| DurableSentence {
+        text: sentence.text.clone(),
+        span: sentence.span.clone(),
+        kind,
+        cue: weight.min(CUE_MAX),
+        language,
+    })
+}
+
+/// Whether a prompt right after an edit corrects it.
+fn is_correcting(tokens: &[Token]) -> bool {
+    let has = |words: &[&str]| {
+        tokens
+            .iter()
+            .take(12)
+            .any(|token| words.contains(&token.text.as_str()))
+    };
+    has(&[
+        "instead",
+        "not",
+        "rather",
+        "wrong",
+        "no",
+        "shouldn't",
+        "don't",
+        "statt",
+        "nicht",
+        "nein",
+        "pas",
+        "plutôt",
+        "sino",
+    ]) && tokens.len() >= 4
+}
+
+/// Whether a sentence of an agent explains a thing by its cause, in the third person.
+fn explains(tokens: &[Token], language: Language) -> bool {
+    let conjunctions: &[&str] = match language {
+        Language::English => &["because"],
+        Language::German => &["weil", "denn"],
+        Language::French => &["parce", "car"],
+        Language::Spanish => &["porque"],
+        Language::Chinese => return false,
+    };
+    let Some(at) = tokens
+        .iter()
+        .position(|token| conjunctions.contains(&token.text.as_str()))
+    else {
+        return false;
+    };
+    let main = tokens.get(..at).unwrap_or_default();
+    let words = main.iter().filter(|token| !token.is_mark()).count();
+    let is_personal = main.iter().any(|token| {
+        matches!(
+            token.text.as_str(),
+            "i" | "i'm"
+                | "i've"
+                | "i'll"
+                | "we"
+                | "you"
+                | "ich"
+                | "wir"
+                | "du"
+                | "je"
+                | "j'"
+                | "tu"
+                | "nous"
+                | "yo"
+        )
+    });
+    let starts_as_request = main.first().is_some_and(|first| is_imperative(&first.text));
+    words >= 3 && !is_personal && !starts_as_request
+}

@@ -1,0 +1,40 @@
+//! What lored says to an agent at each moment, and when it says nothing: pure functions from what was recorded to lines of text.
+//!
+//! - [`durable()`] finds the sentences of a message that hold for longer than its turn, [`choice()`] a question with its reply.
+//! - [`failures`] reads outputs and command lines, finds what mended a failure, and matches new failures with known ones.
+//! - [`work_in_flight`] is what a session needs after its conversation was compacted.
+//!
+//! Nothing here reads files, clocks or the environment, and nothing fails. Inputs are untrusted and may be of any size: what is
+//! read of them is bounded. `README.md` of this crate has the figures of its judging cases.
+//!
+//! ```
+//! use lored_moments::{DurableKind, Message, durable};
+//!
+//! let found = durable(&Message::prompt("We decided to store prices as integer cents. Can you fix the test?"));
+//! assert_eq!(found.len(), 1);
+//! assert_eq!(found[0].kind, DurableKind::Decision);
+//! ```
+
+mod budget;
+mod choice;
+mod compaction;
+mod cues;
+mod durable;
+pub mod failures;
+#[cfg(test)]
+mod tests;
+#[allow(dead_code)]
+mod text;
+
+pub use budget::{TokenCount, cut, one_line};
+pub use choice::{AnsweredQuestion, choice};
+pub use compaction::{
+    CommandEntry, Composed, DecisionEntry, FileEntry, PlanEntry, Section, TOKENS, WorkInFlight,
+    work_in_flight,
+};
+pub use durable::{
+    CUE_CANDIDATE, CUE_COUNTS, DurableKind, DurableSentence, Message, Speaker, asks_to_remember,
+    durable,
+};
+pub use text::language::Language;
+pub use text::vocabulary::Vocabulary;

@@ -1,0 +1,63 @@
+//! Which sentences are durable, and which replies are choices.
+
+use super::{Score, lines};
+use crate::*;
+
+fn judge(fixture: &'static str, name: &str, recall: f64, silence: f64) {
+    let (mut durable_ones, mut others, mut kinds) =
+        (Score::default(), Score::default(), Score::default());
+    for line in lines(fixture) {
+        let parts: Vec<&str> = line.splitn(4, " | ").collect();
+        let message = match parts[1] {
+            "user" => Message::prompt(parts[3]),
+            _ => Message::answer(parts[3]),
+        };
+        let found = durable(&message);
+        let describe = || {
+            format!(
+                "{} {} {}: {:?}",
+                parts[0],
+                parts[2],
+                parts[3],
+                found
+                    .iter()
+                    .map(|one| (one.kind, one.cue))
+                    .collect::<Vec<_>>()
+            )
+        };
+        if parts[2] == "-" {
+            others.add(found.is_empty(), describe);
+        } else {
+            durable_ones.add(!found.is_empty(), describe);
+            if let Some(first) = found.first() {
+                kinds.add(first.kind.name() == parts[2], describe);
+            }
+        }
+    }
+    durable_ones.report(&format!("{name}: durable sentences found"), recall);
+    others.report(&format!("{name}: others left out"), silence);
+    println!("{name}: kinds: {} of {}", kinds.hits, kinds.all);
+}
+
+#[test]
+fn durable_sentences_are_found() {
+    judge(
+        include_str!("fixtures/sentences-open.txt"),
+        "sentences",
+        0.0,
+        0.0,
+    );
+}
+
+#[test]
+fn choices_are_found() {
+    let mut score = Score::default();
+    for line in lines(include_str!("fixtures/choices.txt")) {
+        let parts: Vec<&str> = line.split(" | ").collect();
+        let found = choice(&parts[0].replace("\\n", "\n"), parts[1]);
+        score.add(found.is_some() == (parts[2] == "yes"), || {
+            format!("{line}: {found:?}")
+        });
+    }
+    score.report("choices", 0.9);
+}
