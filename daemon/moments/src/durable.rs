@@ -213,7 +213,7 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
             kind = kind.or(Some(DurableKind::Fact));
         }
         if message.follows_edit && is_correcting(&tokens) && sum.weight > -1.0 {
-            weight += 0.6;
+            weight += 0.8;
             if kind != Some(DurableKind::Rule) {
                 kind = Some(DurableKind::Correction);
             }

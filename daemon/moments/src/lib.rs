@@ -2,6 +2,8 @@
 //!
 //! - [`durable()`] finds the sentences of a message that hold for longer than its turn, [`choice()`] a question with its reply.
 //! - [`failures`] reads outputs and command lines, finds what mended a failure, and matches new failures with known ones.
+//! - [`select_for_prompt`] and [`select_for_edit`] choose among a project's [`Items`], or nothing.
+//! - [`brief()`] and [`compose_lines`] word what is said, within a budget of tokens.
 //! - [`work_in_flight`] is what a session needs after its conversation was compacted.
 //!
 //! Nothing here reads files, clocks or the environment, and nothing fails. Inputs are untrusted and may be of any size: what is
@@ -15,17 +17,22 @@
 //! assert_eq!(found[0].kind, DurableKind::Decision);
 //! ```
 
+mod brief;
 mod budget;
 mod choice;
 mod compaction;
 mod cues;
 mod durable;
+mod edit;
 pub mod failures;
+mod items;
+mod prompt;
 #[cfg(test)]
 mod tests;
-#[allow(dead_code)]
 mod text;
+mod wording;
 
+pub use brief::{Brief, BriefInput, BriefSection, NoteEntry, SessionEntry, brief};
 pub use budget::{TokenCount, cut, one_line};
 pub use choice::{AnsweredQuestion, choice};
 pub use compaction::{
@@ -36,5 +43,13 @@ pub use durable::{
     CUE_CANDIDATE, CUE_COUNTS, DurableKind, DurableSentence, Message, Speaker, asks_to_remember,
     durable,
 };
+pub use edit::{EditFeatures, EditQuery, edit_score, select_for_edit};
+pub use items::{Item, ItemSource, ItemText, Items};
+pub use prompt::{
+    PastScores, PromptFeatures, Query, ScoredItem, Selection, prompt_score, select_for_prompt,
+};
 pub use text::language::Language;
-pub use text::vocabulary::Vocabulary;
+pub use wording::{
+    ComposedLines, Freshness, Heading, OTHERS_TOKENS, Provenance, compose_lines, item_line,
+    other_line, repair_line,
+};

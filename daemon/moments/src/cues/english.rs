@@ -112,6 +112,7 @@ const ROWS: &[CueRow] = &[
     (Some(Rule), 0.8, User, "
         ^use|keep
         needs|need|requires|require a|an|to|at
+        before|unless|whenever they|it|you|we
         never|always
     "),
     (Some(Rule), 0.8, Agent, "

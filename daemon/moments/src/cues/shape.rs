@@ -79,7 +79,6 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
             "i" | "you"
                 | "it"
                 | "this"
-                | "that"
                 | "he"
                 | "she"
                 | "ich"

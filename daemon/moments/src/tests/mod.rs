@@ -3,7 +3,10 @@
 
 mod compactions;
 mod failures;
+mod properties;
+mod selection;
 mod sentences;
+mod texts;
 
 /// The lines of a fixture that are no comments.
 fn lines(fixture: &'static str) -> impl Iterator<Item = &'static str> {

@@ -1,5 +1,6 @@
 //! Paths of files: their names, stems and folders.
 
+use super::list::WordList;
 use super::words::{Term, terms};
 
 /// Returns the last part of a path.
@@ -27,6 +28,26 @@ pub fn stem(path: &str) -> &str {
 #[must_use]
 pub fn stem_terms(path: &str) -> Vec<Term> {
     terms(stem(path))
+}
+
+/// Folders that every project has.
+static PLAIN_FOLDERS: WordList = WordList::new(
+    "src lib app apps pkg cmd internal test tests spec docs doc web components pages models config scripts bin utils core common main server client api packages public assets static include",
+);
+
+/// Returns the words of the name of a file's folder, unless every project has such a folder.
+#[must_use]
+pub fn folder_terms(path: &str) -> Vec<Term> {
+    let folder = path
+        .trim_end_matches(['/', '\\'])
+        .rsplit(['/', '\\'])
+        .nth(1)
+        .unwrap_or_default();
+    if PLAIN_FOLDERS.has(folder) {
+        Vec::new()
+    } else {
+        terms(folder)
+    }
 }
 
 /// Whether two paths mean the same file: equal, or one is the end of the other.

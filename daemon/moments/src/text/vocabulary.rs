@@ -30,12 +30,6 @@ impl Vocabulary {
         }
     }
 
-    /// Returns the number of texts.
-    #[must_use]
-    pub const fn texts(&self) -> u32 {
-        self.texts
-    }
-
     pub(crate) fn count(&self, term: &Term) -> u32 {
         self.counts.get(&term.hash).copied().unwrap_or_default()
     }

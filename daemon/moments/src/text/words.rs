@@ -84,6 +84,9 @@ static STEMMERS: LazyLock<Stemmers> = LazyLock::new(|| Stemmers {
     spanish: Stemmer::create(Algorithm::Spanish),
 });
 
+/// What a word of everyday work weighs.
+pub const EVERYDAY_RARITY: f32 = 0.12;
+
 /// A content word of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
@@ -220,7 +223,7 @@ impl Terms {
             return;
         }
         let stem = stem(word, language);
-        let rarity = rarity(word, &stem);
+        let rarity = rarity(word, &stem, language);
         self.push(stem, false, rarity);
     }
 
@@ -228,7 +231,7 @@ impl Terms {
         if part.chars().count() > 2 && !part.chars().any(|c| c.is_ascii_digit()) && !is_empty(part)
         {
             let stem = stem(part, language);
-            let rarity = rarity(part, &stem);
+            let rarity = rarity(part, &stem, language);
             self.push(stem, false, rarity);
         }
     }
@@ -272,17 +275,23 @@ impl Terms {
 }
 
 /// Returns how much a word says beyond everyday language, .1 to 1.
-fn rarity(word: &str, stem: &str) -> f32 {
+fn rarity(word: &str, stem: &str, language: Language) -> f32 {
     if EVERYDAY_STEMS.contains(stem) {
-        return 0.12;
+        return EVERYDAY_RARITY;
     }
     let common = COMMON
         .get(word)
         .or_else(|| COMMON.get(stem))
         .or_else(|| word.strip_suffix('s').and_then(|one| COMMON.get(one)));
     let Some(rank) = common else {
-        return if word.len() < 3 { 0.5 } else { 1.0 };
+        // The list is English: how common other words are, only their length says.
+        let length = word.chars().count() as f32;
+        return match language {
+            Language::English | Language::Chinese if word.len() > 2 => 1.0,
+            Language::English | Language::Chinese => 0.5,
+            _ => (0.2 + 0.06 * length).clamp(0.3, 0.8),
+        };
     };
     let rank = *rank as f32;
-    ((rank.ln() - 300_f32.ln()) / (20_000_f32.ln() - 300_f32.ln())).clamp(0.15, 1.0)
+    ((rank.ln() - 300_f32.ln()) / (20_000_f32.ln() - 300_f32.ln())).clamp(0.2, 1.0)
 }

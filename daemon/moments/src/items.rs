@@ -1,0 +1,242 @@
+//! Items that may be said: durable sentences with their words, and in how many of them each word is.
+
+use rustc_hash::FxHashMap;
+
+use crate::durable::DurableKind;
+use crate::text::concepts::Concept;
+use crate::text::paths;
+use crate::text::vocabulary::Vocabulary;
+use crate::text::words::{Term, terms};
+
+/// Files of a turn that are kept for an item.
+const FILES_MAX: usize = 64;
+
+/// Whose words an item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ItemSource {
+    /// The user said it.
+    User,
+    /// A note of the project says it.
+    Note,
+    /// An agent said it.
+    Agent,
+    /// A tool returned it.
+    Tool,
+}
+
+/// An item as it was recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemText<'a> {
+    /// The sentence.
+    pub text: &'a str,
+    /// What it was said about: the prompt of its turn. May be empty, or the text itself.
+    pub context: &'a str,
+    /// What it is.
+    pub kind: DurableKind,
+    /// How sure that is: [`DurableSentence::cue`](crate::DurableSentence::cue).
+    pub cue: f32,
+    /// Whose words it is.
+    pub source: ItemSource,
+    /// The turn in which it was said: any number that no other turn of the project has.
+    pub turn: u64,
+    /// Files that were read or edited in that turn.
+    pub files: &'a [&'a str],
+}
+
+/// An item prepared for matching.
+#[derive(Clone, Debug)]
+pub struct Item {
+    pub(crate) terms: Vec<Term>,
+    pub(crate) context: Vec<Term>,
+    pub(crate) kind: DurableKind,
+    pub(crate) cue: f32,
+    pub(crate) source: ItemSource,
+    pub(crate) turn: u64,
+    pub(crate) files: Vec<String>,
+    pub(crate) lower: String,
+}
+
+impl Item {
+    /// Prepares an item.
+    #[must_use]
+    pub fn new(item: &ItemText) -> Self {
+        let context = if item.context == item.text {
+            ""
+        } else {
+            item.context
+        };
+        let mut context = terms(context);
+        context.truncate(24);
+        Self {
+            terms: terms(item.text),
+            context,
+            kind: item.kind,
+            cue: if item.cue.is_finite() {
+                item.cue.clamp(0.0, 3.0)
+            } else {
+                0.0
+            },
+            source: item.source,
+            turn: item.turn,
+            files: item
+                .files
+                .iter()
+                .take(FILES_MAX)
+                .map(|path| (*path).to_owned())
+                .collect(),
+            lower: crate::text::beginning(item.text, 2_000).to_lowercase(),
+        }
+    }
+
+    /// Returns what the item is.
+    #[must_use]
+    pub const fn kind(&self) -> DurableKind {
+        self.kind
+    }
+
+    /// Returns whose words it is.
+    #[must_use]
+    pub const fn source(&self) -> ItemSource {
+        self.source
+    }
+
+    pub(crate) fn touched(&self, path: &str) -> bool {
+        self.files.iter().any(|file| paths::is_same(file, path))
+    }
+}
+
+/// The items of a project with their counts.
+#[derive(Clone, Debug, Default)]
+pub struct Items {
+    items: Vec<Item>,
+    words: FxHashMap<u64, u32>,
+    prefixes: FxHashMap<u64, u32>,
+    concepts: FxHashMap<Concept, u32>,
+    vocabulary: Vocabulary,
+}
+
+impl Items {
+    /// Adds an item; its place is the number of items before it.
+    pub fn push(&mut self, item: Item) {
+        self.vocabulary.add_terms(&item.terms);
+        let mut concepts: Vec<Concept> = Vec::new();
+        for term in &item.terms {
+            *self.words.entry(term.hash).or_default() += 1;
+            if let Some(prefix) = term.prefix {
+                *self.prefixes.entry(prefix).or_default() += 1;
+            }
+            for concept in term.concepts {
+                if !concepts.contains(concept) {
+                    concepts.push(*concept);
+                }
+            }
+        }
+        for concept in concepts {
+            *self.concepts.entry(concept).or_default() += 1;
+        }
+        self.items.push(item);
+    }
+
+    /// Counts the words of a prompt, so that words of everyday work weigh less.
+    pub fn count_prompt(&mut self, prompt: &str) {
+        self.vocabulary.add(prompt);
+    }
+
+    /// Returns an item.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&Item> {
+        self.items.get(index)
+    }
+
+    /// Lists the items.
+    pub fn iter(&self) -> impl Iterator<Item = &Item> {
+        self.items.iter()
+    }
+
+    /// Returns the number of items.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    pub(crate) const fn vocabulary(&self) -> &Vocabulary {
+        &self.vocabulary
+    }
+
+    /// Returns how much a match of a word says: less if many items have it.
+    pub(crate) fn sharpness(&self, term: &Term, quality: Quality) -> f32 {
+        let count = match quality {
+            Quality::Equal => self.words.get(&term.hash).copied(),
+            Quality::Alike => term
+                .prefix
+                .and_then(|prefix| self.prefixes.get(&prefix).copied()),
+            Quality::Concept(concept) => self.concepts.get(&concept).copied(),
+        };
+        let all = self.items.len() as f32;
+        let count = count.unwrap_or(1) as f32;
+        // One in five items or more: the word is the project's topic.
+        (1.0 - (count - 1.0) / (all * 0.2 + 2.0)).clamp(0.15, 1.0)
+    }
+}
+
+/// How two words match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quality {
+    /// They have the same stem.
+    Equal,
+    /// They start alike.
+    Alike,
+    /// They mean nearly the same.
+    Concept(Concept),
+}
+
+impl Quality {
+    /// Returns what the match is worth.
+    pub const fn worth(self) -> f32 {
+        match self {
+            Self::Equal => 1.0,
+            Self::Alike => 0.8,
+            Self::Concept(_) => 0.55,
+        }
+    }
+}
+
+/// Returns the best match of a word among others.
+pub fn best_match(term: &Term, others: &[Term]) -> Option<Quality> {
+    let mut best: Option<Quality> = None;
+    for other in others {
+        if term.hash == other.hash {
+            return Some(Quality::Equal);
+        }
+        if term.prefix.is_some() && term.prefix == other.prefix && is_alike(&term.stem, &other.stem)
+        {
+            best = Some(Quality::Alike);
+        } else if best.is_none() {
+            let concept = term
+                .concepts
+                .iter()
+                .find(|concept| other.concepts.contains(concept));
+            best = concept.map(|concept| Quality::Concept(*concept));
+        }
+    }
+    best
+}
+
+/// Whether two words with the same start are forms of one: little follows after what they share.
+fn is_alike(one: &str, other: &str) -> bool {
+    let common = one
+        .bytes()
+        .zip(other.bytes())
+        .take_while(|(one, other)| one == other)
+        .count();
+    let rest = (one.len() - common).max(other.len() - common);
+    // A compound: "Patientennamen" is about "Patienten".
+    let is_part = common == one.len().min(other.len()) && common >= 6;
+    is_part || (rest <= 4 && rest < common)
+}

@@ -1,0 +1,273 @@
+//! Which items a prompt needs, and when nothing.
+//!
+//! In a project everything is about the same few topics, so a score means nothing by itself: an item is said if its score is high
+//! among the best scores of the project's own earlier prompts. Before enough of them are known, only words that are rare and sharp
+//! speak. A cosine of embeddings helps where the caller has one, and nothing needs it.
+
+use crate::items::{Item, ItemSource, Items, Quality, best_match};
+use crate::text::split::sentences;
+use crate::text::words::{EVERYDAY_RARITY, Term, terms};
+
+/// Items for a prompt.
+const SELECTED_MAX: usize = 2;
+
+/// Content words that a prompt has at least.
+const WORDS_MIN: usize = 2;
+
+/// Words of a prompt that are compared, the heaviest.
+const QUERY_WORDS_MAX: usize = 24;
+
+/// Earlier prompts whose best scores calibrate the threshold.
+const PAST_MAX: usize = 160;
+
+/// Earlier prompts from which on they do.
+const PAST_MIN: usize = 30;
+
+/// Share of the project's earlier prompts whose best score has to be lower.
+const PERCENTILE: f32 = 0.85;
+
+/// Scores without a calibration: this sure, and below the first one nothing is said in a calibrated project either.
+const FLOOR: f32 = 0.30;
+const COLD: f32 = 0.32;
+
+/// A score that is said whatever the calibration says: rare words, sharply matched.
+const CERTAIN: f32 = 0.75;
+
+/// What a match of a prompt and an item consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PromptFeatures {
+    /// Share of the weight of the prompt's words that the item has, 0 to 1.
+    pub overlap: f32,
+    /// Sum of the weights of matched words, less for words that many items have.
+    pub evidence: f32,
+    /// Matched words.
+    pub words: usize,
+    /// Names that both have: with digits, inner capitals, `_`, `/` or dots.
+    pub names: usize,
+    /// Whether a word that is no everyday one matched by itself, not by its meaning.
+    pub has_rare_word: bool,
+    /// Whether the prompt names what the item is about: its first content word.
+    pub names_subject: bool,
+}
+
+/// A prompt prepared for matching.
+#[derive(Clone, Debug)]
+pub struct Query {
+    terms: Vec<(Term, f32)>,
+    weight: f32,
+}
+
+impl Query {
+    /// Prepares a prompt: what its author says, without pasted text and code.
+    #[must_use]
+    pub fn new(prompt: &str, items: &Items) -> Self {
+        let own: Vec<String> = sentences(prompt)
+            .into_iter()
+            .map(|sentence| sentence.text)
+            .collect();
+        let text = if own.is_empty() {
+            prompt.to_owned()
+        } else {
+            own.join("\n")
+        };
+        let mut weighted: Vec<(Term, f32)> = terms(&text)
+            .into_iter()
+            .map(|term| {
+                let weight = items.vocabulary().weight(&term);
+                (term, weight)
+            })
+            .collect();
+        weighted.sort_by(|one, other| other.1.total_cmp(&one.1));
+        weighted.truncate(QUERY_WORDS_MAX);
+        let weight = weighted.iter().map(|(_, weight)| weight).sum();
+        Self {
+            terms: weighted,
+            weight,
+        }
+    }
+
+    /// Whether it says too little to need anything, such as "go on".
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.terms
+            .iter()
+            .filter(|(term, _)| term.rarity > EVERYDAY_RARITY)
+            .count()
+            < 1
+            || self.terms.len() < WORDS_MIN
+    }
+
+    /// Compares the prompt with an item.
+    #[must_use]
+    pub fn features(&self, item: &Item, items: &Items) -> PromptFeatures {
+        let mut made = PromptFeatures::default();
+        let mut matched = 0.0;
+        for (term, weight) in &self.terms {
+            let direct = best_match(term, &item.terms).map(|quality| (quality, quality.worth()));
+            let found = direct.or_else(|| {
+                best_match(term, &item.context)
+                    .filter(|quality| !matches!(quality, Quality::Concept(_)))
+                    .map(|quality| (quality, 0.4 * quality.worth()))
+            });
+            let Some((quality, worth)) = found else {
+                continue;
+            };
+            let gain = weight * worth;
+            matched += gain;
+            made.evidence += gain * items.sharpness(term, quality);
+            made.words += usize::from(direct.is_some() && term.rarity > EVERYDAY_RARITY);
+            let is_own = quality == Quality::Equal && direct.is_some();
+            made.names += usize::from(term.is_name && is_own);
+            let is_subject = item.terms.first().is_some_and(|first| {
+                let is_form = first.prefix.is_some()
+                    && first.prefix == term.prefix
+                    && first.stem.len().abs_diff(term.stem.len()) <= 3;
+                first.hash == term.hash || is_form
+            });
+            made.names_subject |= is_subject && direct.is_some() && term.rarity > EVERYDAY_RARITY;
+            made.has_rare_word |= is_own && *weight > 0.45;
+        }
+        // Of very few words a large share says little.
+        made.overlap = (matched / self.weight.max(1.0)).clamp(0.0, 1.0);
+        made
+    }
+}
+
+/// Returns the score of an item for a prompt, 0 to 1. `cosine` is that of their embeddings, if the caller has them.
+#[must_use]
+pub fn prompt_score(features: &PromptFeatures, item: &Item, cosine: Option<f32>) -> f32 {
+    if features.words == 0 && cosine.is_none_or(|cosine| cosine < 0.45) {
+        return 0.0;
+    }
+    let source = match item.source {
+        ItemSource::User | ItemSource::Note => 0.3,
+        ItemSource::Agent => 0.0,
+        ItemSource::Tool => -1.28,
+    };
+    let mut logit = -3.6
+        + 3.2 * features.overlap
+        + 2.2 * features.evidence.min(2.0)
+        + 0.35 * (features.words.min(4) as f32)
+        + 0.8 * (features.names.min(2) as f32)
+        + 0.29 * item.cue.min(2.0)
+        + 0.9 * f32::from(u8::from(features.names_subject))
+        + source;
+    if features.words < 2 && features.names == 0 && !features.names_subject {
+        logit -= 1.3;
+    }
+    // The middle of the cosines of related sentences; a vector of another model only shifts what the calibration learns.
+    if let Some(cosine) = cosine.filter(|cosine| cosine.is_finite()) {
+        logit += (10.0 * (cosine - 0.32)).clamp(-2.0, 3.5);
+    }
+    1.0 / (1.0 + (-logit).exp())
+}
+
+/// The best scores of a project's earlier prompts, the newest last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PastScores {
+    scores: Vec<f32>,
+}
+
+impl PastScores {
+    /// Adds the best score of a prompt: [`Selection::top`]. The oldest ones are dropped.
+    pub fn push(&mut self, top: f32) {
+        if self.scores.len() >= PAST_MAX {
+            self.scores.remove(0);
+        }
+        self.scores.push(if top.is_finite() { top } else { 0.0 });
+    }
+
+    /// Returns the number of scores.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.scores.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.scores.is_empty()
+    }
+
+    /// Returns the score from which on an item is said.
+    #[must_use]
+    pub fn threshold(&self) -> f32 {
+        if self.scores.len() < PAST_MIN {
+            return COLD;
+        }
+        let mut sorted = self.scores.clone();
+        sorted.sort_by(f32::total_cmp);
+        let at = ((sorted.len() as f32 * PERCENTILE) as usize).min(sorted.len() - 1);
+        let own = sorted.get(at).copied().unwrap_or(COLD);
+        own.clamp(FLOOR, CERTAIN)
+    }
+}
+
+impl FromIterator<f32> for PastScores {
+    fn from_iter<T: IntoIterator<Item = f32>>(scores: T) -> Self {
+        let mut made = Self::default();
+        for score in scores {
+            made.push(score);
+        }
+        made
+    }
+}
+
+/// An item with its score.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScoredItem {
+    /// Its place in [`Items`].
+    pub index: usize,
+    /// Its score, 0 to 1.
+    pub score: f32,
+}
+
+/// What is said at a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Selection {
+    /// The items, the best first.
+    pub items: Vec<ScoredItem>,
+    /// The best score of all items that are not of the prompt's own turn, also of those that were shown before. For
+    /// [`PastScores::push`].
+    pub top: f32,
+}
+
+/// Returns the items that a prompt needs, at most two.
+///
+/// `turn` is the prompt's own turn, whose items do not count; `is_shown` says what the session has already seen; `cosine`
+/// returns the cosine of prompt and item if the caller has it.
+#[must_use]
+pub fn select_for_prompt(
+    prompt: &str,
+    items: &Items,
+    turn: u64,
+    past: &PastScores,
+    is_shown: &dyn Fn(usize) -> bool,
+    cosine: &dyn Fn(usize) -> Option<f32>,
+) -> Selection {
+    let query = Query::new(prompt, items);
+    let mut made = Selection::default();
+    if query.is_empty() {
+        return made;
+    }
+    let threshold = past.threshold();
+    let mut found: Vec<ScoredItem> = Vec::new();
+    for (index, item) in items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| item.turn != turn)
+    {
+        let score = prompt_score(&query.features(item, items), item, cosine(index));
+        made.top = made.top.max(score);
+        if score >= threshold && !is_shown(index) {
+            found.push(ScoredItem { index, score });
+        }
+    }
+    found.sort_by(|one, other| other.score.total_cmp(&one.score));
+    // A second one only if it is nearly as good.
+    let best = found.first().map_or(0.0, |first| first.score);
+    found.retain(|one| one.score >= 0.8 * best);
+    found.truncate(SELECTED_MAX);
+    made.items = found;
+    made
+}

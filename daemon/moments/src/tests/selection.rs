@@ -1,0 +1,178 @@
+//! What prompts and edits need, and when nothing: from the messages of a project through the cues to the selected items.
+
+use super::{Score, lines};
+use crate::*;
+
+struct Statement {
+    id: &'static str,
+    speaker: Speaker,
+    text: &'static str,
+}
+
+fn said(rest: &'static str) -> Statement {
+    let parts: Vec<&str> = rest.splitn(3, ' ').collect();
+    let speaker = if parts[1] == "user" {
+        Speaker::User
+    } else {
+        Speaker::Agent
+    };
+    Statement {
+        id: parts[0],
+        speaker,
+        text: parts[2],
+    }
+}
+
+fn source(speaker: Speaker) -> ItemSource {
+    match speaker {
+        Speaker::User => ItemSource::User,
+        Speaker::Agent => ItemSource::Agent,
+    }
+}
+
+/// Adds what lasts of a message.
+fn push(
+    items: &mut Items,
+    ids: &mut Vec<(&'static str, String)>,
+    said: &Statement,
+    turn: u64,
+    files: &[&str],
+) {
+    let message = Message {
+        speaker: said.speaker,
+        ..Message::prompt(said.text)
+    };
+    for one in durable(&message) {
+        items.push(Item::new(&ItemText {
+            text: &one.text,
+            context: said.text,
+            kind: one.kind,
+            cue: one.cue,
+            source: source(said.speaker),
+            turn,
+            files,
+        }));
+        ids.push((said.id, one.text));
+    }
+}
+
+fn judge_prompts(fixture: &'static str, name: &str, recall: f64, silence: f64) {
+    let (mut needing, mut others, mut near) =
+        (Score::default(), Score::default(), Score::default());
+    let (mut items, mut ids, mut past) = (Items::default(), Vec::new(), PastScores::default());
+    let mut turn = 0;
+    for line in lines(fixture) {
+        let (word, rest) = line.split_once(' ').unwrap();
+        turn += 1;
+        match word {
+            "project" => (items, ids, past) = (Items::default(), Vec::new(), PastScores::default()),
+            "s" => push(&mut items, &mut ids, &said(rest), turn, &[]),
+            _ => {
+                let (need, prompt) = rest.split_once(' ').unwrap();
+                let (wanted, prompt) = if need == "need" {
+                    prompt.split_once(' ').unwrap()
+                } else {
+                    ("", prompt)
+                };
+                items.count_prompt(prompt);
+                let found = select_for_prompt(prompt, &items, turn, &past, &|_| false, &|_| None);
+                past.push(found.top);
+                let names: Vec<_> = found
+                    .items
+                    .iter()
+                    .map(|one| (ids[one.index].0, one.score))
+                    .collect();
+                let query = Query::new(prompt, &items);
+                let describe = || {
+                    let at = ids
+                        .iter()
+                        .position(|(id, _)| *id == wanted)
+                        .or(found.items.first().map(|one| one.index));
+                    let features =
+                        at.map(|at| (query.features(items.get(at).unwrap(), &items), &ids[at].1));
+                    format!(
+                        "{wanted:6} {prompt}: {names:?} top {:.2}\n        {features:?}",
+                        found.top
+                    )
+                };
+                if need == "near" {
+                    near.add(names.is_empty(), describe);
+                } else if wanted.is_empty() {
+                    others.add(names.is_empty(), describe);
+                } else {
+                    needing.add(names.iter().any(|(id, _)| *id == wanted), describe);
+                }
+            }
+        }
+    }
+    needing.report(&format!("{name}: needed items said"), recall);
+    others.report(&format!("{name}: silent for others"), silence);
+    near.report(&format!("{name}: silent for others of the same topic"), 0.0);
+}
+
+fn judge_edits(fixture: &'static str, name: &str, recall: f64, silence: f64) {
+    let (mut needing, mut others) = (Score::default(), Score::default());
+    let (mut items, mut ids) = (Items::default(), Vec::new());
+    let (mut turn, mut open, mut files) = (0, Vec::<Statement>::new(), Vec::<&str>::new());
+    for line in lines(fixture) {
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if matches!(word, "turn" | "edit" | "project") {
+            for said in open.drain(..) {
+                push(&mut items, &mut ids, &said, turn, &files);
+            }
+            files.clear();
+            turn += 1;
+        }
+        match word {
+            "project" => (items, ids) = (Items::default(), Vec::new()),
+            "turn" => {}
+            "touch" => files.push(rest),
+            "s" => open.push(said(rest)),
+            _ => {
+                let (wanted, rest) = rest.split_once(' ').unwrap();
+                let (path, text) = rest.split_once(" | ").unwrap();
+                let found = select_for_edit(path, text, &items, &|_| false, &|_| None);
+                let names: Vec<_> = found
+                    .items
+                    .iter()
+                    .map(|one| (ids[one.index].0, one.score))
+                    .collect();
+                let query = EditQuery::new(path, text, &items);
+                let describe = || {
+                    let at = ids
+                        .iter()
+                        .position(|(id, _)| *id == wanted)
+                        .or(found.items.first().map(|one| one.index));
+                    let features =
+                        at.map(|at| (query.features(items.get(at).unwrap(), &items), &ids[at].1));
+                    format!(
+                        "{wanted:6} {path}: {names:?} top {:.2}\n        {features:?}",
+                        found.top
+                    )
+                };
+                if wanted == "none" {
+                    others.add(names.is_empty(), describe);
+                } else {
+                    needing.add(names.iter().any(|(id, _)| *id == wanted), describe);
+                }
+            }
+        }
+    }
+    needing.report(&format!("{name}: recorded decisions said"), recall);
+    others.report(&format!("{name}: silent for others"), silence);
+}
+
+#[test]
+fn prompts_get_what_they_need() {
+    judge_prompts(
+        include_str!("fixtures/prompts-open.txt"),
+        "prompts",
+        0.0,
+        0.0,
+    );
+}
+
+#[test]
+fn edits_get_what_was_decided() {
+    judge_edits(include_str!("fixtures/edits-open.txt"), "edits", 0.0, 0.0);
+}
