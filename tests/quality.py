@@ -2,6 +2,7 @@
 """How well search finds, measured by collections of questions whose answers are known. Run by hand.
 
     quality.py COLLECTIONS [--lored LORED] [--only NAME] [--first-tier] [--headings] [--wanted FILE]
+    quality.py --moments
 
 COLLECTIONS is a folder with a folder for each collection: `docs.jsonl` (id, title, text),
 `queries.jsonl` (id, text, perhaps answers) and `qrels.tsv` (query, document, grade, between tabs). Each becomes a
@@ -11,6 +12,9 @@ its own takes it in, and all queries are asked in the four modes.
 Printed is nDCG@10 over all queries, the document of a chunk counting once, and where there are answers the
 share of queries whose first caption holds one. FILE is a JSON object, {collection: {mode: nDCG}}: what it wants stands
 beside what was found.
+
+With --moments the judging cases of `daemon/moments` run instead: what is said at a prompt, an edit, a failure and after a
+compaction, and how often nothing is. Cases that are missed are listed below their figure.
 """
 import argparse
 import json
@@ -211,15 +215,32 @@ def score(collection, options, folder):
         daemon.end()
 
 
+def moments():
+    """Prints the figures of the judging cases of moments."""
+    root = pathlib.Path(__file__).resolve().parent.parent
+    command = ["cargo", "test", "-p", "lored-moments", "--lib", "--", "--nocapture", "--test-threads=1", "figures_"]
+    run = subprocess.run(command, cwd=root, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    for line in run.stdout.splitlines():
+        line = line.split("... ", 1)[-1]
+        if " of " in line or line.startswith("    ") or run.returncode:
+            print(line)
+    sys.exit(run.returncode)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("collections", type=pathlib.Path)
+    parser.add_argument("collections", type=pathlib.Path, nargs="?")
     parser.add_argument("--lored", default="lored")
     parser.add_argument("--only", help="one collection's name")
     parser.add_argument("--first-tier", action="store_true", help="without the second tier of models")
     parser.add_argument("--headings", action="store_true", help="titles as headings, not in the front matter")
     parser.add_argument("--wanted", type=pathlib.Path, help="what is to be reached")
+    parser.add_argument("--moments", action="store_true", help="the judging cases of moments instead")
     options = parser.parse_args()
+    if options.moments:
+        moments()
+    if options.collections is None:
+        parser.error("the folder of the collections is missing")
     wanted = json.loads(options.wanted.read_text()) if options.wanted else {}
     found = {}
     for folder in sorted(path.parent for path in options.collections.glob("*/docs.jsonl")):

@@ -196,7 +196,8 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
     let is_user = message.speaker == Speaker::User;
     if is_user {
         let is_statement = cues::is_declarative(&tokens, language);
-        if cues::is_universal(&tokens) && (is_statement || weight > 0.0 || kind.is_some()) {
+        let is_ban = cues::is_ban(&tokens);
+        if cues::is_universal(&tokens) && (is_statement || is_ban || kind.is_some()) {
             weight += if kind.is_some() { 0.4 } else { 1.2 };
             kind = kind.or(Some(DurableKind::Rule));
         }

@@ -155,9 +155,9 @@ pub fn prompt_score(features: &PromptFeatures, item: &Item, cosine: Option<f32>)
     if features.words < 2 && features.names == 0 && !features.names_subject {
         logit -= 1.3;
     }
-    // The middle of the cosines of related sentences; a vector of another model only shifts what the calibration learns.
+    // Between the cosines of MiniLM for needed items and those for prompts that need nothing.
     if let Some(cosine) = cosine.filter(|cosine| cosine.is_finite()) {
-        logit += (10.0 * (cosine - 0.32)).clamp(-2.0, 3.5);
+        logit += (6.0 * (cosine - 0.35)).clamp(-2.0, 3.5);
     }
     1.0 / (1.0 + (-logit).exp())
 }

@@ -37,6 +37,9 @@ static QUANTIFIERS: WordList = WordList::new(
     aucun aucune cada todos todas ningún ninguna",
 );
 
+/// Words that start a ban.
+static BANS: WordList = WordList::new("no kein keine keinen aucun aucune ningún ninguna");
+
 /// Words after "no" that make it an answer or an idiom.
 static IDIOMS: WordList =
     WordList::new("problem idea worries way luck thanks need one's it's i that's");
@@ -99,6 +102,19 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
     });
     let is_nominal = SUBJECTS.has(&first.text) || first.is_capital;
     is_nominal && !is_personal && !is_imperative(&first.text)
+}
+
+/// Whether a sentence forbids a kind of things: "No text smaller than 18 px".
+#[must_use]
+pub fn is_ban(tokens: &[Token]) -> bool {
+    let tokens = body(tokens);
+    let is_negative = tokens.first().is_some_and(|first| BANS.has(&first.text));
+    is_negative
+        && is_universal(tokens)
+        && tokens.len() >= 5
+        && !tokens
+            .iter()
+            .any(|token| MOMENTARY.has(&token.text) && token.text != "not")
 }
 
 /// Whether a sentence speaks of all things of a kind.

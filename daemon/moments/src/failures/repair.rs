@@ -272,14 +272,23 @@ fn mentions(action: &Action, signature: &Signature) -> bool {
     })
 }
 
-/// Whether an action depends on a parameter that only the known failure has.
+/// Whether an action depends on a name that only the known failure has. A name may be a plain word of the output: then
+/// the new failure has another one instead.
 pub(super) fn depends_on(action: &Action, known: &Signature, new: &Signature) -> bool {
     let text = action.text().to_lowercase();
-    known
+    let names_parameter = known
         .parameters
         .difference(&new.parameters)
         .any(|parameter| {
             let parameter = parameter.strip_prefix("-l").unwrap_or(parameter);
             parameter.len() > 1 && text.contains(parameter)
-        })
+        });
+    let has_replaced_word = new.words.difference(&known.words).next().is_some();
+    let words = || text.split(|c: char| !c.is_alphanumeric());
+    let names_word = has_replaced_word
+        && known
+            .words
+            .difference(&new.words)
+            .any(|word| word.len() > 1 && words().any(|part| part == word));
+    names_parameter || names_word
 }

@@ -110,7 +110,7 @@ fn sessions() -> Vec<Session> {
 }
 
 #[test]
-fn work_in_flight_holds_what_is_lost() {
+fn figures_of_compactions() {
     let mut score = Score::default();
     for session in sessions() {
         let text = session.compose(TOKENS).text;

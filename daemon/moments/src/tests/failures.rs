@@ -119,11 +119,21 @@ fn judge(fixture: &'static str, name: &str, recall: f64, silence: f64) {
 }
 
 #[test]
-fn failures_find_their_remedies() {
+fn figures_of_failures() {
     judge(
         include_str!("fixtures/failures-open.txt"),
         "failures",
         0.0,
         0.0,
+    );
+}
+
+#[test]
+fn figures_of_held_failures() {
+    judge(
+        include_str!("fixtures/failures-held.txt"),
+        "held failures",
+        0.9,
+        0.95,
     );
 }

@@ -107,7 +107,9 @@ fn judge_prompts(fixture: &'static str, name: &str, recall: f64, silence: f64) {
     }
     needing.report(&format!("{name}: needed items said"), recall);
     others.report(&format!("{name}: silent for others"), silence);
-    near.report(&format!("{name}: silent for others of the same topic"), 0.0);
+    if near.all > 0 {
+        near.report(&format!("{name}: silent for others of the same topic"), 0.9);
+    }
 }
 
 fn judge_edits(fixture: &'static str, name: &str, recall: f64, silence: f64) {
@@ -163,16 +165,36 @@ fn judge_edits(fixture: &'static str, name: &str, recall: f64, silence: f64) {
 }
 
 #[test]
-fn prompts_get_what_they_need() {
+fn figures_of_prompts() {
     judge_prompts(
         include_str!("fixtures/prompts-open.txt"),
         "prompts",
-        0.0,
-        0.0,
+        0.8,
+        0.95,
     );
 }
 
 #[test]
-fn edits_get_what_was_decided() {
-    judge_edits(include_str!("fixtures/edits-open.txt"), "edits", 0.0, 0.0);
+fn figures_of_edits() {
+    judge_edits(include_str!("fixtures/edits-open.txt"), "edits", 0.9, 0.95);
+}
+
+#[test]
+fn figures_of_held_prompts() {
+    judge_prompts(
+        include_str!("fixtures/prompts-held.txt"),
+        "held prompts",
+        0.7,
+        0.95,
+    );
+}
+
+#[test]
+fn figures_of_held_edits() {
+    judge_edits(
+        include_str!("fixtures/edits-held.txt"),
+        "held edits",
+        0.9,
+        0.95,
+    );
 }

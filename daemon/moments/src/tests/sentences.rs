@@ -40,7 +40,7 @@ fn judge(fixture: &'static str, name: &str, recall: f64, silence: f64) {
 }
 
 #[test]
-fn durable_sentences_are_found() {
+fn figures_of_durable_sentences() {
     judge(
         include_str!("fixtures/sentences-open.txt"),
         "sentences",
@@ -50,7 +50,7 @@ fn durable_sentences_are_found() {
 }
 
 #[test]
-fn choices_are_found() {
+fn figures_of_choices() {
     let mut score = Score::default();
     for line in lines(include_str!("fixtures/choices.txt")) {
         let parts: Vec<&str> = line.split(" | ").collect();
@@ -60,4 +60,14 @@ fn choices_are_found() {
         });
     }
     score.report("choices", 0.9);
+}
+
+#[test]
+fn figures_of_held_durable_sentences() {
+    judge(
+        include_str!("fixtures/sentences-held.txt"),
+        "held sentences",
+        0.95,
+        0.95,
+    );
 }

@@ -17,6 +17,8 @@ pub struct Token {
     pub is_capital: bool,
     /// Whether it can be a name or a value: it has a digit, an inner capital, or a `_`, `/`, `@` or dot inside.
     pub is_specific: bool,
+    /// Whether it is an acronym, perhaps in the plural: a name, but a word of a language like others.
+    pub is_acronym: bool,
 }
 
 impl Token {
@@ -52,18 +54,25 @@ pub fn tokens(sentence: &str) -> Vec<Token> {
             c,
             ',' | ';' | ':' | '(' | ')' | '?' | '!' | '.' | '–' | '—' | '"' | '，' | '；' | '：'
         ) {
-            push(&mut found, c.to_string(), false, false);
+            push(&mut found, c.to_string(), false, false, false);
         }
     }
     push_word(&mut found, &mut word);
     found
 }
 
-fn push(found: &mut Vec<Token>, text: String, is_capital: bool, is_specific: bool) {
+fn push(
+    found: &mut Vec<Token>,
+    text: String,
+    is_capital: bool,
+    is_specific: bool,
+    is_acronym: bool,
+) {
     found.push(Token {
         text,
         is_capital,
         is_specific,
+        is_acronym,
     });
 }
 
@@ -87,10 +96,16 @@ fn push_word(found: &mut Vec<Token>, word: &mut String) {
     };
     if let Some(prefix) = elided {
         let is_capital = whole.chars().next().is_some_and(char::is_uppercase);
-        push(found, prefix, is_capital, false);
+        push(found, prefix, is_capital, false, false);
     }
     let is_capital = rest.chars().next().is_some_and(char::is_uppercase);
-    push(found, rest.to_lowercase(), is_capital, is_specific(rest));
+    push(
+        found,
+        rest.to_lowercase(),
+        is_capital,
+        is_specific(rest),
+        is_acronym(rest),
+    );
 }
 
 /// Whether a word can only be a name or a value.
@@ -101,4 +116,10 @@ pub fn is_specific(word: &str) -> bool {
     let has_digit = inner.chars().any(|c| c.is_ascii_digit());
     let capitals = inner.chars().skip(1).filter(|c| c.is_uppercase()).count();
     has_inner_mark || has_digit || capitals > 0
+}
+
+/// Whether a word has only capital letters, but for an `s` at its end.
+fn is_acronym(word: &str) -> bool {
+    let letters = word.strip_suffix('s').unwrap_or(word);
+    letters.chars().count() > 1 && letters.chars().all(char::is_uppercase)
 }

@@ -161,7 +161,11 @@ pub fn terms(text: &str) -> Vec<Term> {
             if token.text.chars().any(is_cjk) {
                 made.push_characters(&token.text);
             } else {
-                made.push_word(&token.text, token.is_specific, language);
+                made.push_word(
+                    &token.text,
+                    token.is_specific && !token.is_acronym,
+                    language,
+                );
             }
         }
         made.push_names(line, language);
