@@ -26,7 +26,7 @@ static STATES: WordList = WordList::new(
 
 /// Words of trouble and of the moment: such a statement is a report.
 static MOMENTARY: WordList = WordList::new(
-    "error errors fail fails failing failed broken red slow wrong again still typo missing crash crashes bug now \
+    "error errors since throwing happened happens fail fails failing failed broken red slow wrong again still typo missing crash crashes bug now \
     currently today seems looks good fine great nice weird confusing ugly there done ready empty green down flaky \
     hangs stuck unused kaputt rot langsam fehlt schon wieder gerade cassé lent encore maintenant roto lento ahora \
     yet doesn't isn't aren't don't didn't won't not nicht can't",

@@ -32,7 +32,7 @@ static ERROR_WORDS: WordList = WordList::new(
 
 /// Lines that look like errors and say nothing.
 static EMPTY_LINES: WordList = WordList::new(
-    "traceback (most recent call last) | a complete log of this run | 0 errors | 0 failed | no errors | error: \
+    "exit code | the above exception was | during handling of the above | traceback (most recent call last) | a complete log of this run | 0 errors | 0 failed | no errors | error: \
     aborting due to | for more information about this error | could not compile | npm err! code elifecycle | test \
     result: | make: *** | error command failed | short test summary | note: run with `rust_backtrace | failures:",
 );
@@ -96,7 +96,11 @@ pub fn signature(output: &str) -> Signature {
         if line.chars().filter(|c| c.is_alphabetic()).count() < 2 {
             continue;
         }
-        if errors.len() < LINES_MAX && is_error(&line) && !errors.contains(&line) {
+        // The message of a panic stands in the line after its place.
+        let is_message = errors
+            .last()
+            .is_some_and(|last| last.contains(" panicked at ") && last.ends_with(':'));
+        if errors.len() < LINES_MAX && (is_message || is_error(&line)) && !errors.contains(&line) {
             errors.push(line);
         } else if errors.is_empty() {
             if last.len() == LAST_LINES {
@@ -124,14 +128,36 @@ fn is_error(line: &str) -> bool {
             .iter()
             .any(|empty| lower.contains(empty) && lower.len() <= empty.len() + 40);
     // Frames of traces name files, not causes.
-    let is_frame = lower.starts_with("at ") || lower.starts_with("file \"");
+    let is_frame =
+        lower.starts_with("at ") || lower.starts_with("file \"") || is_numbered_frame(&lower);
     let is_pytest_location = lower.starts_with("failed ") && lower.contains("::");
-    if is_empty || is_frame || is_pytest_location {
+    if is_empty || is_frame || is_pytest_location || is_code(line) {
         return false;
     }
     ERROR_WORDS.iter().any(|word| lower.contains(word))
         || line.starts_with("E ")
         || line.starts_with("E\t")
+}
+
+/// Whether a line is a frame such as `1: core::panicking::panic_fmt`.
+fn is_numbered_frame(line: &str) -> bool {
+    line.split_once(": ").is_some_and(|(number, name)| {
+        !number.is_empty()
+            && number.bytes().all(|byte| byte.is_ascii_digit())
+            && name.contains("::")
+            && !name.contains(' ')
+    })
+}
+
+/// Whether a line is source code, a rule or data that the output shows: it may speak of errors without being one.
+fn is_code(line: &str) -> bool {
+    const STARTS: [&str; 9] = [
+        "==", "^", "+ ", "+\t", "raise ", "throw ", "return ", "let ", "#",
+    ];
+    let starts_as_code = STARTS.iter().any(|start| line.starts_with(start));
+    let is_data = line.starts_with('"') && line.ends_with([',', '{', '[']);
+    let ends_as_code = line.ends_with('{') || line.ends_with("};") || line.ends_with("),");
+    starts_as_code || is_data || ends_as_code
 }
 
 /// Removes escape sequences of terminals and other control characters.

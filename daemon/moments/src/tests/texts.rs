@@ -217,3 +217,25 @@ fn a_project_that_is_about_one_thing_raises_its_threshold() {
     assert!(quiet.threshold() < PastScores::default().threshold());
     assert!(quiet.threshold() > 0.2);
 }
+
+#[test]
+fn the_cause_is_read_from_an_output_that_shows_code() {
+    let output = "\
+        Exit code 101\n\
+        running 1 test\n\
+        for error in &errors {\n\
+        \"severity\": \"error\",\n\
+        ======== FAILURES ========\n\
+        thread 'main' (2284) panicked at src/store.rs:3:23:\n\
+        index out of bounds: the len is 2\n\
+        \u{20}  1: core::panicking::panic_fmt\n";
+    let found = failures::signature(output);
+    assert_eq!(
+        found.lines,
+        [
+            "thread 'main' (2284) panicked at src/store.rs:3:23:",
+            "index out of bounds: the len is 2"
+        ]
+    );
+    assert!(found.files.contains("store.rs") && found.words.contains("bounds"));
+}
