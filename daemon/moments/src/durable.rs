@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::choice::choice;
 use crate::cues;
 use crate::text::language::{Language, language};
+use crate::text::list::WordList;
 use crate::text::split::{Sentence, sentences};
 use crate::text::tokens::{Token, tokens};
 use crate::text::words::is_imperative;
@@ -188,7 +189,7 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         Language::Chinese => sentence.text.chars().count() > 2 * WORDS_MIN,
         _ => words >= WORDS_MIN,
     };
-    if sentence.is_question || !is_long_enough {
+    if sentence.is_question || asks(&tokens) || !is_long_enough {
         return None;
     }
     let sum = cues::sum(&sentence.text, &tokens, language, message.speaker);
@@ -238,6 +239,22 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         cue: weight.min(CUE_MAX),
         language,
     })
+}
+
+/// Words that start a question, also without its mark; and those that do so before a pronoun.
+static INTERROGATIVES: WordList = WordList::new(
+    "what why how where who whose is are does did was were warum wieso weshalb wer wo pourquoi comment qué cómo cuándo",
+);
+static AUXILIARIES: WordList = WordList::new("can could do would will should shall may have has");
+static PRONOUNS: WordList = WordList::new("you we i it they this that there the he she");
+
+/// Whether a sentence asks, by its first words.
+fn asks(tokens: &[Token]) -> bool {
+    let mut words = tokens.iter().filter(|token| !token.is_mark());
+    let (Some(first), Some(second)) = (words.next(), words.next()) else {
+        return false;
+    };
+    INTERROGATIVES.has(&first.text) || (AUXILIARIES.has(&first.text) && PRONOUNS.has(&second.text))
 }
 
 /// Whether a prompt right after an edit corrects it.

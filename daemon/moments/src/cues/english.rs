@@ -83,7 +83,8 @@ const ROWS: &[CueRow] = &[
         only ~ may|can|should|must
         is|are|isn't|aren't not|never|only ~ allowed|permitted|used|stored|reused|touched|changed|edited
         is|are|be forbidden|mandatory|required|prohibited|banned
-        we|our|i only|always|never|don't|do
+        we|our only|always|never|don't|do
+        i only|always|never
         no|zero new|more|other|further|direct|external|extra ~ without|in|on|for|before
         no ~ without
         ^avoid|prefer
@@ -110,11 +111,19 @@ const ROWS: &[CueRow] = &[
         ^take|use|run|read|get ~ , not|never
     "),
     (Some(Rule), 0.8, User, "
-        ^use|keep
+        ^use|take|call|say|write ~ not
         needs|need|requires|require a|an|to|at
         before|unless|whenever they|it|you|we
         never|always
     "),
+    (
+        Some(Rule),
+        0.5,
+        User,
+        "
+        ^use|keep|put|write
+    ",
+    ),
     (Some(Rule), 0.8, Agent, "
         must ~ not|never|always|be|have|stay
         we|you never|always|only|must
@@ -174,6 +183,7 @@ const ROWS: &[CueRow] = &[
         cause|reason|bug|leak|problem|error|delay|crash|slowdown ~ was|is|came|comes|lies|lay ~ from|in|by|that|because|a|the|an
         was|were|is|are|been ~ caused|triggered|explained by
         due to ~
+        was|were|is coming|caused from|by
         came|comes|stems|stemmed|originates|originated from
         happened|happens|occurred|occurs|appeared ~ because|when|if|since|as
         ^the trick|fix|solution|workaround|remedy ~ is|was
@@ -188,6 +198,20 @@ const ROWS: &[CueRow] = &[
         that's|this is why
     "),
     // What supports others, but is none of its own.
+    (
+        None,
+        0.5,
+        User,
+        "
+        everywhere
+        anywhere
+        anything
+        outside
+        except
+        unless
+        whenever
+    ",
+    ),
     (None, 0.4, Anyone, "
         because
         since
@@ -229,6 +253,9 @@ const ROWS: &[CueRow] = &[
         i'd|would like|love to
         not yet
         yet
+        i|we don't understand|know|see|get|think|remember|care
+        what happens if|when
+        for this
         again
         can|could you
         i|we tried|looked|checked|saw
@@ -246,6 +273,7 @@ const ROWS: &[CueRow] = &[
         i|we should|need|want|can|could|may ~ check|look|also|to|verify|now
         you can|could|may|should
         i've|have ~ added|updated|fixed|removed|renamed|moved|created|refactored|changed|implemented|run|written|applied|made|completed|checked|verified|cleaned|adjusted|replaced
+        i've|i decided to start|begin|first|look|check|read|split|try
         ^i ran|added|updated|fixed|removed|renamed|moved|created|changed|refactored|wrote|checked|sorted|formatted|opened|read|ran|looked|implemented|replaced|adjusted|never
         ^done|finished|great|perfect|sure
         ^all ~ pass|passed|green

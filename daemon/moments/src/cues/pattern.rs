@@ -13,7 +13,7 @@ const GAP_MAX: usize = 4;
 
 /// Words that may stand before a clause without being a part of it.
 static OPENERS: WordList = WordList::new(
-    "and but so then also please or just ok okay yes well right remember note important plus und aber bitte also \
+    "yeah yep nope hmm hm no btw oh ah cool actually and but so then also please or just ok okay yes well right remember note important plus und aber bitte also \
     dann auch et mais alors aussi y pero por favor svp to be",
 );
 

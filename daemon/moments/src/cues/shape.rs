@@ -12,6 +12,20 @@ static SUBJECTS: WordList = WordList::new(
     todas ningún ninguna",
 );
 
+/// Words before a statement that are no part of it.
+static MARKERS: WordList = WordList::new(
+    "ok okay please also and but so bitte yeah yep nope hmm hm btw fyi oh well right",
+);
+
+/// Words that are no subject of a statement about things.
+static NO_SUBJECTS: WordList = WordList::new(
+    "there here looks look sounds seems can could would should do does did is are was were will now then sure still maybe yes no \
+    thanks not just only let's lets try first next finally kannst könntest peux-tu hay",
+);
+
+/// Words of a subject that has a lower-case start, at most.
+const LOWER_SUBJECT_WORDS: usize = 4;
+
 /// Verbs of lasting states.
 static STATES: WordList = WordList::new(
     "is are has have needs need uses use runs run takes take lives live stays stay listens listen belongs belong \
@@ -21,12 +35,12 @@ static STATES: WordList = WordList::new(
     sit points point serves works work ist sind hat haben läuft laufen braucht brauchen dauert dauern liegt liegen \
     bleibt bleiben kommt kommen gilt gelten wird werden nutzt verwendet steht heißt muss müssen darf est sont a \
     ont utilise reste restent dure doit doivent tourne vient es son está tiene tienen usa usan dura duran debe \
-    deben van va queda llega",
+    deben van va queda llega devuelve devuelven escucha corre returns return",
 );
 
 /// Words of trouble and of the moment: such a statement is a report.
 static MOMENTARY: WordList = WordList::new(
-    "error errors since throwing happened happens fail fails failing failed broken red slow wrong again still typo missing crash crashes bug now \
+    "blank last error errors since throwing happened happens fail fails failing failed broken red slow wrong again still typo missing crash crashes bug now \
     currently today seems looks good fine great nice weird confusing ugly there done ready empty green down flaky \
     hangs stuck unused kaputt rot langsam fehlt schon wieder gerade cassé lent encore maintenant roto lento ahora \
     yet doesn't isn't aren't don't didn't won't not nicht can't",
@@ -46,13 +60,9 @@ static IDIOMS: WordList =
 
 /// Returns the tokens without a leading marker such as "ok," or "please".
 fn body(tokens: &[Token]) -> &[Token] {
-    let skipped = tokens.iter().take_while(|token| {
-        token.is_mark()
-            || matches!(
-                token.text.as_str(),
-                "ok" | "okay" | "please" | "also" | "and" | "but" | "so" | "bitte"
-            )
-    });
+    let skipped = tokens
+        .iter()
+        .take_while(|token| token.is_mark() || MARKERS.has(&token.text));
     tokens.get(skipped.count()..).unwrap_or_default()
 }
 
@@ -100,7 +110,13 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
                 | "when"
         )
     });
-    let is_nominal = SUBJECTS.has(&first.text) || first.is_capital;
+    // Many people write without capitals: then the subject has to be short and without a clause of its own.
+    let is_short_subject = state < LOWER_SUBJECT_WORDS
+        && !NO_SUBJECTS.has(&first.text)
+        && !subject
+            .iter()
+            .any(|token| matches!(token.text.as_str(), "that" | "which" | "who"));
+    let is_nominal = SUBJECTS.has(&first.text) || first.is_capital || is_short_subject;
     is_nominal && !is_personal && !is_imperative(&first.text)
 }
 

@@ -71,3 +71,13 @@ fn figures_of_held_durable_sentences() {
         0.95,
     );
 }
+
+#[test]
+fn figures_of_untidy_sentences() {
+    judge(
+        include_str!("fixtures/sentences-untidy.txt"),
+        "untidy sentences",
+        0.95,
+        0.95,
+    );
+}
