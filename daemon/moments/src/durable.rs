@@ -216,7 +216,7 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         }
         if message.follows_edit && is_correcting(&tokens) && sum.weight > -1.0 {
             weight += 0.8;
-            if kind != Some(DurableKind::Rule) {
+            if kind != Some(DurableKind::Rule) || sum.weight < CUE_COUNTS {
                 kind = Some(DurableKind::Correction);
             }
         }
