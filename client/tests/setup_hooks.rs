@@ -423,3 +423,97 @@ fn every_variable_moves_the_hooks() {
     }
     assert!(home.files().iter().all(|file| file.starts_with(&other)));
 }
+
+/// `lore doctor` says for each installed host what it has, and what helps.
+#[test]
+fn doctor_reports_each_host() {
+    let home = TestHome::new();
+    home.write(".gemini/settings.json", "{}");
+    home.write(".cursor/hooks.json", "{ broken");
+    let host = |name: &str| {
+        let reported = home.doctor();
+        let findings = reported["findings"].as_array().unwrap().iter();
+        let check = format!("host {name}");
+        let finding = findings
+            .filter(|finding| finding["check"] == check)
+            .next_back();
+        let text =
+            |finding: &Value, field: &str| finding[field].as_str().unwrap_or_default().to_owned();
+        finding.map(|finding| ["state", "seen", "remedy"].map(|field| text(finding, field)))
+    };
+    assert_eq!(host("qwen"), None);
+    let [state, seen, _] = host("gemini").unwrap();
+    assert!(
+        state == "good" && seen.contains("`lore setup gemini`"),
+        "{seen}"
+    );
+    let [state, seen, _] = host("cursor").unwrap();
+    assert!(
+        state == "warning" && seen.contains("hooks.json, line 1"),
+        "{seen}"
+    );
+    home.setup(&["gemini"]);
+    let [state, seen, remedy] = host("gemini").unwrap();
+    assert!(
+        state == "warning" && seen == "it has the tools, and lacks 8 hooks",
+        "{seen}"
+    );
+    assert_eq!(remedy, "`lore setup gemini` adds it.");
+    home.setup_all(&["gemini"]);
+    let [state, seen, _] = host("gemini").unwrap();
+    assert_eq!(
+        (state.as_str(), seen.as_str()),
+        ("good", "the tools, 8 hooks")
+    );
+    // A Codex that cannot be asked.
+    home.setup_all(&["codex"]);
+    let [state, seen, _] = host("codex").unwrap();
+    assert!(state == "good" && seen.contains("is unknown"), "{seen}");
+}
+
+/// The plugins have the hooks of the table, and are written only over what is the same.
+#[test]
+fn plugins_are_made_from_the_same_table() {
+    let home = TestHome::new();
+    home.setup_all(&["claude-code"]);
+    let hooks = read(&home.path(".claude/settings.json"))["hooks"].clone();
+    let (code, out, err) = home.plugin("claude-code", "claude", &[]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert_eq!(out.lines().count(), 5, "{out}");
+    assert_eq!(read(&home.path("claude/hooks/hooks.json"))["hooks"], hooks);
+    let server = json!({"lore": {"type": "stdio", "command": "lore", "args": ["mcp"]}});
+    assert_eq!(read(&home.path("claude/.mcp.json"))["mcpServers"], server);
+    assert_eq!(
+        read(&home.path("claude/.claude-plugin/plugin.json"))["name"],
+        "lore"
+    );
+    let market = read(&home.path("claude/.claude-plugin/marketplace.json"));
+    assert_eq!(market["plugins"][0]["source"], "./");
+
+    home.plugin("agent-plugins", "agents", &[]);
+    let manifest = read(&home.path("agents/plugin.json"));
+    assert_eq!(
+        manifest["$schema"],
+        "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json"
+    );
+    let fields: Vec<&String> = manifest.as_object().unwrap().keys().collect();
+    assert_eq!(fields, ["$schema", "name", "version", "description"]);
+    assert_eq!(read(&home.path("agents/mcp.json"))["mcpServers"], server);
+    let skill = fs::read_to_string(home.path("agents/skills/lore/SKILL.md")).unwrap();
+    assert!(
+        skill.starts_with("---\nname: lore\ndescription: "),
+        "{skill}"
+    );
+
+    let (code, out, _) = home.plugin("claude-code", "claude", &[]);
+    assert_eq!((code, out.as_str()), (0, ""));
+    home.write("claude/.mcp.json", "{}");
+    let (code, _, err) = home.plugin("claude-code", "claude", &[]);
+    assert!(code == 2 && err.contains("--force"), "{err}");
+    assert_eq!(
+        fs::read_to_string(home.path("claude/.mcp.json")).unwrap(),
+        "{}"
+    );
+    assert_eq!(home.plugin("claude-code", "claude", &["--force"]).0, 0);
+    assert_eq!(read(&home.path("claude/.mcp.json"))["mcpServers"], server);
+}

@@ -1,4 +1,7 @@
-//! `lore doctor`: client-side checks and all findings of the daemon's program.
+//! `lore doctor`: client-side checks, those of the hosts, and all findings of the daemon's program.
+
+mod codex;
+mod hosts;
 
 use std::process;
 
@@ -61,6 +64,7 @@ fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     let mut findings = vec![client()];
     findings.extend(daemon(matches.is("fix"), globals));
     findings.extend(units(globals));
+    findings.extend(hosts::check());
     let report = Report { findings };
     match globals.json {
         true => output::write_json(&to_json(&report)?)?,

@@ -25,6 +25,7 @@ mod moving;
 mod output;
 mod pack;
 mod parser;
+mod plugin;
 mod programs;
 mod project;
 mod report;
@@ -71,6 +72,7 @@ static COMMANDS: &[Command] = &[
     entity::ENTITY,
     project::PROJECT,
     setup::SETUP,
+    plugin::PLUGIN,
     mcp::MCP,
     hook::HOOK,
     call::CALL,
@@ -102,7 +104,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     ("Look back", &["log", "tail", "diff", "why", "top"]),
     ("Work together", &["session", "entity", "project"]),
-    ("Connect", &["setup", "mcp", "hook", "call", "completions"]),
+    (
+        "Connect",
+        &["setup", "plugin", "mcp", "hook", "call", "completions"],
+    ),
     (
         "Upkeep",
         &[

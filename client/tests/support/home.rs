@@ -42,6 +42,23 @@ impl TestHome {
         self.setup_with(&[("PATH", &folder)], arguments)
     }
 
+    /// Runs `lore doctor --json`.
+    pub fn doctor(&self) -> serde_json::Value {
+        let program = Path::new(env!("CARGO_BIN_EXE_lore"));
+        let folder = program.parent().unwrap().to_str().unwrap();
+        let home = self.path("");
+        let variables = [("HOME", home.to_str().unwrap()), ("PATH", folder)];
+        let (_, out, _) = parts(lore_with(&home, &variables, &["doctor", "--json"], ""));
+        serde_json::from_str(&out).unwrap()
+    }
+
+    /// Runs `lore plugin` for a folder below the home.
+    pub fn plugin(&self, form: &str, below: &str, flags: &[&str]) -> (i32, String, String) {
+        let (home, folder) = (self.path(""), self.path(below));
+        let arguments = [&["plugin", form, folder.to_str().unwrap()], flags].concat();
+        parts(lore_with(&home, &[], &arguments, ""))
+    }
+
     pub fn setup_with(
         &self,
         variables: &[(&str, &str)],

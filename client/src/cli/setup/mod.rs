@@ -1,6 +1,7 @@
 //! `lore setup`: adds lore to the configuration files of an agent's host: the entry that starts the bridge, the hooks, the
 //! rule that allows lore's tools, and, on request, instructions.
 
+mod check;
 mod edit;
 mod entry;
 mod file;
@@ -27,6 +28,9 @@ use super::flag::{Flag, Kind};
 use super::output::{Output, sanitize};
 use super::parser::Matches;
 use super::{Exit, Failure, Globals};
+pub use check::{HostCheck, check_hosts};
+pub use instructions::LINES as INSTRUCTIONS;
+
 use edit::EditError;
 use entry::{Entry, NAME};
 use file::{Change, FileError, HostFile};
