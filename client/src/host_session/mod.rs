@@ -79,8 +79,13 @@ impl<'s> Surroundings<'s> {
     /// Returns the host session of a bridge: that of the environment, else of the process that started it.
     #[must_use]
     pub fn of_bridge(&self) -> Option<String> {
-        self.named()
-            .or_else(|| self.key("process", &Process::this()?.host(self.mark())))
+        self.named().or_else(|| self.process_of_host())
+    }
+
+    /// Returns the host session of the process that started a bridge or a hook, whatever the environment names.
+    #[must_use]
+    pub fn process_of_host(&self) -> Option<String> {
+        self.key("process", &Process::this()?.host(self.mark()))
     }
 
     /// Returns the host session of a program that uses this library: that of the environment, else of the program.
@@ -91,7 +96,8 @@ impl<'s> Surroundings<'s> {
     }
 
     /// Returns the host session that the environment names.
-    fn named(&self) -> Option<String> {
+    #[must_use]
+    pub fn named(&self) -> Option<String> {
         let set = |name: &str| (self.variable)(name).filter(|value| !value.is_empty());
         let stated = |kind: &str, id: String| checked(format!("{kind}:{id}"));
         if let Some(session) = set("LORE_SESSION") {

@@ -35,12 +35,27 @@ pub struct Header {
     /// Host session, as in a Hello.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_session: Option<String>,
+    /// The host's process, as a host session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
 }
 
 /// Returns the time, in microseconds since 1970.
 #[must_use]
 pub fn now_us() -> u64 {
     u64::try_from(jiff::Timestamp::now().as_microsecond()).unwrap_or_default()
+}
+
+/// The arguments of `record_hook`, borrowed: a payload may have megabytes.
+#[derive(Serialize)]
+struct HookArguments<'a> {
+    host: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    event: &'a str,
+    payload: &'a str,
+    received_at: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    process: Option<&'a str>,
 }
 
 /// A waiting payload.
@@ -53,6 +68,21 @@ pub struct Entry {
 }
 
 impl Header {
+    /// Returns the arguments of the operation `record_hook`, as JSON. A payload that is delivered twice has the same, so that
+    /// it is recorded once.
+    #[must_use]
+    pub fn arguments(&self, payload: &str) -> Vec<u8> {
+        let arguments = HookArguments {
+            host: &self.host,
+            event: &self.event,
+            payload,
+            received_at: self.received_at_us / 1000,
+            process: self.process.as_deref(),
+        };
+        // Texts and numbers alone: writing them cannot fail.
+        serde_json::to_vec(&arguments).unwrap_or_default()
+    }
+
     /// Returns the first line of the file.
     pub(super) fn line(&self) -> Vec<u8> {
         // Texts and numbers alone: writing them cannot fail.

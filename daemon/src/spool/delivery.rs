@@ -6,7 +6,6 @@ use lore::paths::our_uid;
 use lore::protocol::Args;
 use lore::protocol::frame::Hello;
 use lore::spool::Entry;
-use serde::Serialize;
 
 use crate::api::{Dispatch, caller_of};
 use crate::error::Refusal;
@@ -17,16 +16,6 @@ const OPERATION: &str = "record_hook";
 /// Larger payloads are shortened before the call, in bytes: long texts lose their middle, as when the call reads them.
 const WHOLE_BYTES_MAX: usize = 4 << 20;
 
-#[derive(Serialize)]
-struct HookArgs<'a> {
-    host: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    event: &'a str,
-    payload: &'a str,
-    /// In milliseconds.
-    received_at: u64,
-}
-
 /// Records a payload. What the answer would have added is lost: the host waits for it no more.
 ///
 /// # Errors
@@ -34,27 +23,16 @@ struct HookArgs<'a> {
 pub async fn deliver(cx: &Arc<Context>, entry: Entry) -> Result<(), Refusal> {
     let Entry { header, payload } = entry;
     let hello = Hello {
-        client: header.client,
-        agent: header.agent,
-        cwd: header.cwd,
-        host_session: header.host_session,
+        client: header.client.clone(),
+        agent: header.agent.clone(),
+        cwd: header.cwd.clone(),
+        host_session: header.host_session.clone(),
         ..Hello::default()
     };
-    // Nobody else can write into the folder.
+    // No other user can write into the folder.
     let caller = caller_of(cx, our_uid(), &hello).await?;
-    let (host, event) = (header.host, header.event);
-    let received_at = header.received_at_us / 1000;
-    let args = blocking(move || {
-        let payload = text(&payload);
-        let args = serde_json::to_vec(&HookArgs {
-            host: &host,
-            event: &event,
-            payload: &payload,
-            received_at,
-        });
-        Ok(args.unwrap_or_default())
-    });
-    let args = Args::Json(args.await?);
+    let args = blocking(move || Ok(header.arguments(&text(&payload)))).await?;
+    let args = Args::Json(args);
     Dispatch::new(Arc::clone(cx))
         .call(caller, OPERATION, args)
         .await

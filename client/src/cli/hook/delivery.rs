@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use lore::connection::{Connection, Error};
 use lore::paths::Paths;
 use lore::protocol::frame::Hello;
-use lore::protocol::{Args, Deserialize, Serialize};
+use lore::protocol::{Args, Deserialize};
 use lore::spool::{Header, Spool};
 use lore::start;
 
@@ -33,14 +33,6 @@ pub struct NotTaken {
     pub is_not_running: bool,
 }
 
-#[derive(Serialize)]
-struct HookArgs<'a> {
-    host: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    event: &'a str,
-    payload: &'a str,
-}
-
 #[derive(Deserialize)]
 struct HookReply {
     #[serde(default)]
@@ -57,12 +49,7 @@ impl Delivery<'_> {
     ) -> Result<String, NotTaken> {
         // Invalid UTF-8 becomes U+FFFD, as everywhere.
         let text = String::from_utf8_lossy(payload);
-        let args = serde_json::to_vec(&HookArgs {
-            host: &header.host,
-            event: &header.event,
-            payload: &text,
-        });
-        let args = Args::Json(args.unwrap_or_default());
+        let args = Args::Json(header.arguments(&text));
         let mut reply = self.call(&args);
         if is_answered && is_not_running(&reply) && self.may_start() {
             let left = self.answer_until.saturating_duration_since(Instant::now());

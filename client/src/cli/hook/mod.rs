@@ -155,7 +155,9 @@ impl Hook {
         let cwd = std::env::current_dir().ok();
         let cwd = cwd.and_then(|cwd| cwd.into_os_string().into_string().ok());
         let client = format!("lore-hook/{}", env!("CARGO_PKG_VERSION"));
-        let host_session = Surroundings::of_this_process(agent.as_deref()).of_bridge();
+        let surroundings = Surroundings::of_this_process(agent.as_deref());
+        let process = surroundings.process_of_host();
+        let host_session = surroundings.named().or_else(|| process.clone());
         Self {
             header: Header {
                 host: words.host,
@@ -165,6 +167,7 @@ impl Hook {
                 agent: agent.clone(),
                 cwd: cwd.clone(),
                 host_session: host_session.clone(),
+                process,
             },
             hello: Hello {
                 client,
