@@ -71,9 +71,17 @@ impl Error {
                 "repeat the call; with a key nothing is recorded twice",
             ),
             Self::NotListening { .. } => (Code::StorageUnavailable, "start the daemon: lored"),
+            Self::Unreachable { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => (
+                Code::StorageUnavailable,
+                "the sandbox of an agent's host refuses sockets: lore's tools and hooks run outside of it",
+            ),
             Self::Unreachable { .. } => (
                 Code::StorageUnavailable,
                 "the socket may be another program's, or lored hangs: `lore doctor` says more",
+            ),
+            Self::Start(StartError::Sandboxed { .. }) => (
+                Code::StorageUnavailable,
+                "lore's tools and hooks run outside of the sandbox, and start it",
             ),
             Self::Start(StartError::Managed { manager, .. }) => {
                 (Code::StorageUnavailable, managed_hint(*manager))

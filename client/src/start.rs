@@ -109,6 +109,14 @@ pub enum StartError {
         /// Expected data folder.
         data: PathBuf,
     },
+    /// A daemon that is started in a host's sandbox has another home, or loses it with the sandbox.
+    #[error(
+        "no daemon is listening at {socket}, and a command in a host's sandbox does not start one", socket = .socket.display()
+    )]
+    Sandboxed {
+        /// Expected socket.
+        socket: PathBuf,
+    },
     /// Another client has held the lock for too long.
     #[error("another client has been starting the daemon for {0} s; it holds {path}", path = .1.display())]
     SpawnLock(u64, PathBuf),
@@ -362,6 +370,10 @@ struct StartedDaemon {
 
 impl StartedDaemon {
     fn spawn(paths: &Paths) -> Result<Self, Error> {
+        if background::is_sandboxed() {
+            let socket = paths.socket.clone();
+            return Err(StartError::Sandboxed { socket }.into());
+        }
         let program = find_daemon()?;
         paths::ensure_folder(&paths.state)?;
         let log = paths.log();

@@ -432,11 +432,9 @@ fn doctor_reports_each_host() {
     home.write(".cursor/hooks.json", "{ broken");
     let host = |name: &str| {
         let reported = home.doctor();
-        let findings = reported["findings"].as_array().unwrap().iter();
+        let mut findings = reported["findings"].as_array().unwrap().iter();
         let check = format!("host {name}");
-        let finding = findings
-            .filter(|finding| finding["check"] == check)
-            .next_back();
+        let finding = findings.rfind(|finding| finding["check"] == check);
         let text =
             |finding: &Value, field: &str| finding[field].as_str().unwrap_or_default().to_owned();
         finding.map(|finding| ["state", "seen", "remedy"].map(|field| text(finding, field)))

@@ -1,4 +1,4 @@
-//! Starts the daemon for a caller that does not wait for it.
+//! Starts the daemon for a caller that does not wait for it, and says where none may be started.
 
 use std::fs::TryLockError;
 use std::time::Instant;
@@ -36,4 +36,10 @@ pub fn begin(until: Instant, paths: &Paths, may_start: impl FnOnce() -> bool) ->
     }
     started.leave();
     Ok(())
+}
+
+/// Returns whether this process runs in the sandbox of an agent's host, as the host's variables say.
+pub(super) fn is_sandboxed() -> bool {
+    let variable = |name: &str| std::env::var(name).ok();
+    lored_hosts::environment::caller(variable).is_some_and(|caller| caller.is_sandboxed)
 }
