@@ -502,6 +502,12 @@ fn plugins_are_made_from_the_same_table() {
         skill.starts_with("---\nname: lore\ndescription: "),
         "{skill}"
     );
+    // A second colon would end the text: the lines above are YAML.
+    let front = skill.split("---\n").nth(1).unwrap();
+    assert!(
+        front.lines().all(|line| line.matches(": ").count() == 1),
+        "{front}"
+    );
 
     let (code, out, _) = home.plugin("claude-code", "claude", &[]);
     assert_eq!((code, out.as_str()), (0, ""));

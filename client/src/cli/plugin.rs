@@ -144,8 +144,8 @@ fn servers() -> Value {
 /// Returns the skill: both forms read the same file.
 fn skill() -> PluginFile {
     let text = format!(
-        "---\nname: {NAME}\ndescription: Use it when earlier work matters, of this or another agent: what was decided, tried, \
-         found or left open.\n---\n\n{}",
+        "---\nname: {NAME}\ndescription: Use it when earlier work matters, of this or another agent, such as what was decided, \
+         tried, found or left open.\n---\n\n{}",
         setup::INSTRUCTIONS
     );
     PluginFile {
