@@ -179,6 +179,34 @@ fn without_a_daemon_payloads_wait_in_order() {
     assert!(entries.is_sorted_by_key(|entry| entry.header.received_at_us));
 }
 
+/// A daemon with another store, such as the system-wide one, does not see this user's spool: the next hook delivers it.
+#[test]
+fn hooks_deliver_to_a_daemon_with_another_store() {
+    let (home, other) = (home(), home());
+    for count in 0..2 {
+        let payload = format!(r#"{{"hook_event_name":"Stop","count":{count}}}"#);
+        runs_in_silence(hook(home.path(), &["qwen"]), payload.as_bytes());
+    }
+    let sent = daemon(other.path(), "");
+    let elsewhere = || {
+        let mut command = hook(home.path(), &["qwen"]);
+        command.env("LORE_SOCKET", paths(other.path()).socket);
+        command
+    };
+    runs_in_silence(elsewhere(), STOP);
+    let payloads: Vec<Value> = sent
+        .try_iter()
+        .map(|(_, args)| args["payload"].clone())
+        .collect();
+    let wanted = [
+        String::from_utf8_lossy(STOP).into_owned(),
+        r#"{"hook_event_name":"Stop","count":0}"#.to_owned(),
+        r#"{"hook_event_name":"Stop","count":1}"#.to_owned(),
+    ];
+    assert_eq!(payloads, wanted);
+    assert!(waiting(home.path()).is_empty());
+}
+
 /// A daemon that accepts and says nothing, one that does not even accept, and one that dies.
 #[test]
 fn a_hung_daemon_costs_the_limit_and_no_more() {

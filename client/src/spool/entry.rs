@@ -9,9 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use super::{PAYLOAD_BYTES_MAX, open};
 use crate::paths::our_uid;
+use crate::protocol::frame::Hello;
 
 /// Bytes of a header.
 const HEADER_BYTES_MAX: u64 = 16 << 10;
+/// Larger payloads are shortened before they are recorded, in bytes.
+const WHOLE_BYTES_MAX: usize = 4 << 20;
 
 /// What a hook says beside its payload.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +86,18 @@ impl Header {
         serde_json::to_vec(&arguments).unwrap_or_default()
     }
 
+    /// Returns the Hello with which the hook would have connected.
+    #[must_use]
+    pub fn hello(&self) -> Hello {
+        Hello {
+            client: self.client.clone(),
+            agent: self.agent.clone(),
+            cwd: self.cwd.clone(),
+            host_session: self.host_session.clone(),
+            ..Hello::default()
+        }
+    }
+
     /// Returns the first line of the file.
     pub(super) fn line(&self) -> Vec<u8> {
         // Texts and numbers alone: writing them cannot fail.
@@ -90,6 +105,26 @@ impl Header {
         line.push(b'\n');
         line
     }
+}
+
+impl Entry {
+    /// Returns the arguments of the operation `record_hook`. A large payload is shortened: long texts lose their middle, as
+    /// when the operation reads them.
+    #[must_use]
+    pub fn arguments(&self) -> Vec<u8> {
+        self.header.arguments(&text(&self.payload))
+    }
+}
+
+/// Returns the payload as text, shortened if it is large.
+fn text(payload: &[u8]) -> String {
+    if payload.len() > WHOLE_BYTES_MAX
+        && let Ok(document) = lored_hosts::json::read(payload)
+    {
+        return document.value.to_string();
+    }
+    let kept = payload.get(..WHOLE_BYTES_MAX).unwrap_or(payload);
+    String::from_utf8_lossy(kept).into_owned()
 }
 
 /// Reads a file.
@@ -122,4 +157,22 @@ pub(super) fn read(path: &Path) -> io::Result<Entry> {
         )
     })?;
     Ok(Entry { header, payload })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_payloads_keep_their_fields() {
+        let long = "x".repeat(WHOLE_BYTES_MAX);
+        let payload = format!(r#"{{"tool_response":"{long}","tool_use_id":"t1"}}"#);
+        let short = text(payload.as_bytes());
+        assert!(short.len() < 1 << 20, "{}", short.len());
+        assert!(short.ends_with(r#""tool_use_id":"t1"}"#));
+        assert_eq!(text(b"{\"a\":1}"), "{\"a\":1}");
+        // Cut off by the hook: not JSON any more.
+        let cut = payload.strip_suffix('}').unwrap_or_default();
+        assert_eq!(text(cut.as_bytes()).len(), WHOLE_BYTES_MAX);
+    }
 }

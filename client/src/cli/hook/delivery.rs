@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use lore::connection::{Connection, Error};
+use lore::manager;
 use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use lore::protocol::{Args, Deserialize};
@@ -67,6 +68,36 @@ impl Delivery<'_> {
     pub fn wake(&self) {
         // The next command says why it cannot be started.
         let _ = start::begin(self.answer_until, self.paths, || self.may_start());
+    }
+
+    /// Delivers some of what waits, if no daemon takes it up: the socket is that of a daemon with another store, such as the
+    /// system-wide one.
+    pub fn deliver_waiting(&self) {
+        let is_own = std::env::var_os("LORE_SOCKET").is_none();
+        if is_own || self.spool.usage().files == 0 {
+            return;
+        }
+        if !matches!(manager::holder(&self.paths.daemon_lock()), Ok(None)) {
+            return;
+        }
+        // Whatever fails waits for the next hook.
+        for name in self.spool.waiting().unwrap_or_default() {
+            if Instant::now() >= self.answer_until {
+                return;
+            }
+            let Ok(entry) = self.spool.read(&name) else {
+                let _ = self.spool.reject(&name);
+                continue;
+            };
+            let of_entry = Delivery {
+                hello: &entry.header.hello(),
+                ..*self
+            };
+            if of_entry.call(&Args::Json(entry.arguments())).is_err() {
+                return;
+            }
+            let _ = self.spool.remove(&name);
+        }
     }
 
     fn call(&self, args: &Args) -> Result<lore::protocol::Reply, Error> {

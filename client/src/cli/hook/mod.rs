@@ -208,7 +208,10 @@ impl Hook {
         };
         let is_answered = self.is_answered(&payload);
         match delivery.ask(&self.header, &payload, is_answered) {
-            Ok(output) if self.input.claim() => print(&output),
+            Ok(output) if self.input.claim() => {
+                print(&output);
+                delivery.deliver_waiting();
+            }
             // Too late: the other thread has put the payload into the spool. Recording it twice is harmless.
             Ok(_) => {}
             Err(refused) => {
