@@ -147,25 +147,21 @@ impl Plan<'_, '_> {
         }
     }
 
-    /// Fits all other layers. If the first conversation among them would lose all whole messages though a short one fits
-    /// the room, that message comes first.
+    /// Fits all other layers. If the first conversation among them would keep fewer of its first short messages than
+    /// fit the room, those come first.
     fn others(&mut self, room: f64) {
         let layers = [Layer::Important, Layer::Useful, Layer::Ephemeral];
         self.share(room, layers.map(|layer| self.of(&[layer])));
         let all = self.of(&layers);
-        let floor = |at: &usize| {
-            let item = self.item(*at)?;
-            let floor = super::render::message_floor(item.value, self.tokens)?;
-            Some((*at, floor + self.key_tokens(item)))
-        };
-        let Some((at, floor)) = all.iter().find_map(floor) else {
+        let Some((at, outcome)) = all.iter().find_map(|at| self.short_messages(*at, room)) else {
             return;
         };
-        if floor > room || self.outcomes.get(at).is_some_and(Outcome::keeps_message) {
+        let kept = self.outcomes.get(at).map_or(0, Outcome::whole_messages);
+        if outcome.whole_messages() <= kept {
             return;
         }
         all.iter().for_each(|at| self.set(*at, Outcome::Dropped));
-        self.fit(at, floor);
+        self.set(at, outcome);
         let used = self.outcome_tokens(at);
         let rest = layers.map(|layer| {
             let mut of = self.of(&[layer]);
@@ -173,6 +169,19 @@ impl Plan<'_, '_> {
             of
         });
         self.share(room - used, rest);
+    }
+
+    /// Returns an item that is a conversation as the most short messages that fit the room.
+    fn short_messages(&self, at: usize, room: f64) -> Option<(usize, Outcome)> {
+        let item = self.item(at)?;
+        let floors = super::render::message_floors(item.value, self.tokens);
+        let key = self.key_tokens(item);
+        let of_room = floors.iter().rev().map(|floor| floor + key);
+        let of_room = of_room.filter(|floor| *floor <= room);
+        let outcomes = of_room.filter_map(|floor| self.within(at, floor));
+        outcomes
+            .max_by_key(|(outcome, _)| outcome.whole_messages())
+            .map(|(outcome, _)| (at, outcome))
     }
 
     fn outcome_tokens(&self, at: usize) -> f64 {
@@ -289,12 +298,12 @@ impl Plan<'_, '_> {
 }
 
 impl Outcome {
-    /// Returns whether a conversation has a whole message.
-    fn keeps_message(&self) -> bool {
+    /// Returns how many messages of conversations are whole.
+    fn whole_messages(&self) -> usize {
         match self {
-            Self::Whole => true,
-            Self::Shortened { rendered, .. } => rendered.keeps_message,
-            Self::Dropped => false,
+            Self::Whole => usize::MAX,
+            Self::Shortened { rendered, .. } => rendered.whole_messages,
+            Self::Dropped => 0,
         }
     }
 

@@ -12,13 +12,13 @@ use super::marker::{MarkerOrigin, marker};
 use super::sequence::{Allowances, Part, all_within, first_within, level};
 use super::text::{KeptPart, cut, largest, text_json};
 use super::white_space::squeeze;
-use crate::checkpoints::conversation::{self, Group};
+use crate::checkpoints::conversation;
 use crate::tokens::Tokens;
 
 use pieces::{
     Array, MARKER_KEY, Member, Pieces, array_json, object_json, parts_max, single_elements,
 };
-pub(super) use pieces::{Members, message_floor};
+pub(super) use pieces::{Members, message_floors};
 
 /// Maximum depth of nesting that is shortened.
 const DEPTH_MAX: usize = 32;
@@ -41,8 +41,8 @@ pub(super) struct Rendered {
     pub done: TruncationAction,
     /// Whether a conversation was shortened.
     pub has_messages: bool,
-    /// Whether a conversation has a whole message.
-    pub keeps_message: bool,
+    /// Number of whole messages of its conversations.
+    pub whole_messages: usize,
 }
 
 /// The surroundings of a value.
@@ -69,7 +69,7 @@ pub(super) fn render(
             done: TruncationAction::Whole,
         },
         has_messages: false,
-        keeps_message: false,
+        whole_messages: 0,
         repeats_left: REPEATS_MAX,
     };
     let json = renderer.value(json, allowed, surroundings, DEPTH_MAX)?;
@@ -77,7 +77,7 @@ pub(super) fn render(
         json,
         done: renderer.state.done,
         has_messages: renderer.has_messages,
-        keeps_message: renderer.keeps_message,
+        whole_messages: renderer.whole_messages,
     })
 }
 
@@ -111,7 +111,7 @@ struct Renderer<'a> {
     tokens: &'a Tokens,
     state: State<'a>,
     has_messages: bool,
-    keeps_message: bool,
+    whole_messages: usize,
     repeats_left: u32,
 }
 
@@ -196,39 +196,47 @@ impl Renderer<'_> {
             is_conversation,
         };
         let before = self.state;
-        let other_keeps = std::mem::take(&mut self.keeps_message);
+        let of_others = std::mem::take(&mut self.whole_messages);
         let fitted = self.fitted(allowed, |this, room| {
             this.array_within(&array, room, place, depth)
         });
-        let is_kept = fitted.is_some() && self.keeps_message;
-        self.keeps_message |= other_keeps;
-        if is_kept || !array.is_conversation {
+        let kept = match fitted {
+            Some(_) => self.whole_messages,
+            None => 0,
+        };
+        self.whole_messages = of_others + kept;
+        if !array.is_conversation {
             return fitted;
         }
-        let Some(one) = self.one_message(&array, allowed) else {
+        let Some((json, count)) = self.short_messages(&array, kept, allowed) else {
             return fitted;
         };
         self.state = before;
         self.note(TruncationAction::Arrays);
-        self.keeps_message = true;
-        Some(one)
+        self.whole_messages = of_others + count;
+        Some(json)
     }
 
-    /// Renders a conversation in which no message would be whole as its first short message by rank.
-    fn one_message(&self, array: &Array<'_>, allowed: f64) -> Option<String> {
-        let left_out = |group: &Group| {
-            let count = array.elements.len();
-            let left_out = count - group.messages.len();
-            (left_out > 0).then(|| marker(&format!("{left_out} of {count} messages"), None))
-        };
+    /// Renders a conversation as more of its first short messages by rank than are whole otherwise, with their number.
+    fn short_messages(
+        &self,
+        array: &Array<'_>,
+        otherwise: usize,
+        allowed: f64,
+    ) -> Option<(String, usize)> {
+        let sets = array.short_sets();
+        let more = sets.iter().filter(|set| set.len() > otherwise);
         let fits = |json: &String| self.count(json) + MARGIN <= allowed;
-        let with_marker = array
-            .short_groups()
-            .map(|(group, pieces)| array_json(&pieces, left_out(group)));
-        let without = array
-            .short_groups()
-            .map(|(_, pieces)| array_json(&pieces, None));
-        with_marker.chain(without).find(fits)
+        let total = array.elements.len();
+        more.flat_map(|set| {
+            let left_out = total - set.len();
+            let marker =
+                (left_out > 0).then(|| marker(&format!("{left_out} of {total} messages"), None));
+            let without = marker.is_some().then(|| array_json(set, None));
+            let forms = std::iter::once(array_json(set, marker)).chain(without);
+            forms.map(|json| (json, set.len()))
+        })
+        .find(|(json, _)| fits(json))
     }
 
     fn array_within(
@@ -268,7 +276,7 @@ impl Renderer<'_> {
 
     fn note_messages(&mut self, array: &Array<'_>, pieces: &Pieces) {
         if array.is_conversation {
-            self.keeps_message = array.keeps_message(pieces);
+            self.whole_messages = array.whole_messages(pieces);
         }
     }
 

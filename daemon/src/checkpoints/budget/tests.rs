@@ -300,7 +300,8 @@ fn a_conversation_keeps_whole_messages() {
     }
 }
 
-/// Within a few tokens one whole message is left, of the first request, the last one and the newest message.
+/// Within a few tokens one whole message is left, of the first request, the last one and the newest message. More of
+/// these are whole as soon as they fit.
 #[test]
 fn a_few_tokens_keep_one_whole_message() {
     let mut all = messages(&[12; 20]);
@@ -312,8 +313,17 @@ fn a_few_tokens_keep_one_whole_message() {
             let (_, json) = agent_view(&context, &[], budget);
             let whole = whole_messages(&json["messages"], &all);
             assert!(whole.contains(&0), "{budget}: {json}");
+            let newest = all.len() - 1;
+            assert!(budget < 300 || whole.contains(&newest), "{budget}: {json}");
         }
     }
+    let long = messages(&[30; 61]);
+    let (_, json) = agent_view(&json!({ "messages": long }), &[], 300);
+    let whole = whole_messages(&json["messages"], &long);
+    assert!(
+        whole.contains(&0) && whole.contains(&(long.len() - 1)),
+        "{json}"
+    );
     all[0] = json!({"role": "user", "content": prose(1000)});
     let (_, json) = agent_view(&json!({ "messages": all }), &[], 60);
     let whole = whole_messages(&json["messages"], &all);

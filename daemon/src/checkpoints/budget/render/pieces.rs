@@ -1,5 +1,6 @@
 //! Arrays and objects that are shortened, and the JSON of the parts that are kept.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
@@ -18,8 +19,9 @@ use crate::tokens::Tokens;
 const ELEMENT_SHARE: f64 = 0.25;
 /// Maximum tokens of a message that stays whole also if it is too long alone.
 const SHORT_MESSAGE_TOKENS: f64 = 150.0;
-/// Number of groups of a conversation one of which stays whole: the first request, the last one, and the newest. Only
-/// one of a single message does: else a larger budget, with room for one of a higher rank, could keep fewer messages.
+/// Number of groups of a conversation that stay whole in little room: the first request, the last one, and the newest.
+/// Only those of a single message do: else a larger budget, with room for one of a higher rank, could keep fewer
+/// messages.
 const SHORT_GROUPS_MAX: usize = 3;
 /// The key of a marker in an object.
 pub(super) const MARKER_KEY: &str = "…";
@@ -47,24 +49,38 @@ impl Array<'_> {
         }
     }
 
-    /// Returns whether a message of a conversation is whole.
-    pub fn keeps_message(&self, pieces: &Pieces) -> bool {
-        let is_whole = |(at, piece): (&usize, &String)| {
-            let element = self.elements.get(*at);
-            element.is_some_and(|element| element.get() == piece)
+    /// Counts the whole messages of a conversation.
+    pub fn whole_messages(&self, pieces: &Pieces) -> usize {
+        let is_whole = |(at, piece): &(&usize, &String)| {
+            let element = self.elements.get(**at);
+            element.is_some_and(|element| element.get() == piece.as_str())
         };
-        self.is_conversation && pieces.iter().any(is_whole)
+        pieces.iter().filter(is_whole).count()
     }
 
-    /// Lists the short ones of the groups of the highest ranks, with their messages.
-    pub fn short_groups(&self) -> impl Iterator<Item = (&Group, Pieces)> {
+    /// Lists the sets of short messages among the first by rank, the largest first, then those of the highest ranks.
+    pub fn short_sets(&self) -> Vec<Pieces> {
         let first = self.groups.iter().take(SHORT_GROUPS_MAX);
         let first = first.filter(|group| group.messages.len() == 1);
         let short = first.filter(|group| self.part(group).need <= SHORT_MESSAGE_TOKENS);
-        short.map(|group| {
-            let piece = |at: &usize| Some((*at, self.elements.get(*at)?.get().to_owned()));
-            (group, group.messages.iter().filter_map(piece).collect())
-        })
+        let short = short.flat_map(|group| &group.messages);
+        let short: Vec<(usize, String)> = short
+            .filter_map(|at| Some((*at, self.elements.get(*at)?.get().to_owned())))
+            .collect();
+        // The bits of a number are the members of a set; the first one is the highest.
+        let has = |set: u32, rank: usize| set >> (SHORT_GROUPS_MAX - 1 - rank) & 1 == 1;
+        let mut sets: Vec<u32> = (1..1 << SHORT_GROUPS_MAX).collect();
+        sets.sort_by_key(|set| (Reverse(set.count_ones()), Reverse(*set)));
+        let is_there = |set: &u32| (short.len()..SHORT_GROUPS_MAX).all(|rank| !has(*set, rank));
+        let sets = sets.into_iter().filter(is_there);
+        let members = |set: u32| {
+            let ranked = short
+                .iter()
+                .enumerate()
+                .filter(move |(rank, _)| has(set, *rank));
+            ranked.map(|(_, member)| member.clone()).collect()
+        };
+        sets.map(members).collect()
     }
 
     pub fn left_out(&self, pieces: &Pieces) -> String {
@@ -86,24 +102,28 @@ impl Array<'_> {
     }
 }
 
-/// Returns the tokens within which a conversation keeps a short message whole; `None` for other values, and for a
-/// conversation whose first messages by rank are long.
-pub(in crate::checkpoints::budget) fn message_floor(json: &str, tokens: &Tokens) -> Option<f64> {
-    let elements: Vec<&RawValue> = serde_json::from_str(json).ok()?;
-    let groups = conversation::groups(&elements)?;
+/// Returns the tokens within which a conversation keeps one short message whole, two, and three; none for other values,
+/// and for a conversation whose first messages by rank are long.
+pub(in crate::checkpoints::budget) fn message_floors(json: &str, tokens: &Tokens) -> Vec<f64> {
+    let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
+    let groups = conversation::groups(&elements).unwrap_or_default();
     let first = groups.iter().take(SHORT_GROUPS_MAX);
     let first = first.filter(|group| group.messages.len() == 1);
-    let needs = first.map(|group| {
-        let messages = group.messages.iter().filter_map(|at| elements.get(*at));
-        let max = SHORT_MESSAGE_TOKENS as usize;
-        let counts = messages.map(|message| tokens.count_within(message.get(), max));
-        let counts: Option<Vec<usize>> = counts.collect();
-        counts.map_or(f64::INFINITY, |counts| {
-            counts.iter().map(|count| *count as f64 + MARGIN).sum()
-        })
+    let messages = first.flat_map(|group| &group.messages);
+    let max = SHORT_MESSAGE_TOKENS - MARGIN;
+    let needs = messages.filter_map(|at| {
+        let message = elements.get(*at)?;
+        let count = tokens.count_within(message.get(), max as usize)?;
+        Some(count as f64 + MARGIN)
     });
-    let need = needs.fold(f64::INFINITY, f64::min);
-    (need <= SHORT_MESSAGE_TOKENS).then_some(need + BRACKETS + MARGIN)
+    let mut needs: Vec<f64> = needs.collect();
+    needs.sort_by(f64::total_cmp);
+    let mut sum = BRACKETS + MARGIN;
+    let floors = needs.into_iter().map(|need| {
+        sum += need;
+        sum
+    });
+    floors.collect()
 }
 
 /// Ranks the elements of an array that is not a conversation, each alone.
