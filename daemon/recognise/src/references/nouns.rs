@@ -2,6 +2,7 @@
 
 use super::modifiers::{is_function, is_plural};
 use super::{Outcome, Phrase, Resolver, THRESHOLD};
+use crate::TextSource;
 use crate::discourse::Referent;
 use crate::everyday::is_everyday;
 
@@ -9,6 +10,9 @@ use crate::everyday::is_everyday;
 const ONLY: f32 = 0.3;
 /// Least lead of the most prominent entity over the next one.
 const MARGIN: f32 = 0.08;
+/// Limit on the candidates of a list, and their score.
+pub(super) const LISTED_MAX: usize = 4;
+pub(super) const LISTED: f32 = 0.5;
 /// Turns after which a kind noun does not reach back, unless only one entity fits.
 const TURNS_MAX: usize = 8;
 /// Turns that a noun of no kind reaches back.
@@ -40,29 +44,40 @@ impl Resolver<'_> {
         self.other_noun(at, skipped)
     }
 
-    /// "her badge", "their prefixes": whose the thing is, which is a person or an organisation.
+    /// "her badge", "their prefixes": whose the thing is, which is a person, an organisation or a list.
     pub(super) fn owner(&self, at: usize) -> Option<Outcome> {
         let next = self.word(at + 1);
         let is_owner =
             self.words.joins(at) && !self.words.ends(at) && !next.is_empty() && !is_function(next);
         match self.word(at) {
             "his" | "her" if is_owner => Some(self.person()),
-            "their" if is_owner => self.organisation().map(|at| Outcome::one(at, 0.7)),
+            "their" if is_owner => self.owners(at),
             _ => None,
         }
     }
 
-    /// Returns the only organisation that the last turn is about.
-    fn organisation(&self) -> Option<usize> {
+    /// Returns the only organisation that the last turn is about. Beside a list, "their" may mean what is listed.
+    fn owners(&self, at: usize) -> Option<Outcome> {
         let recent = self
             .discourse
             .ranked(&|one| one.is_organisation() && one.turn <= 1 && !one.is_nested);
-        match recent.as_slice() {
-            [(only, _)] => self
-                .referent(*only)
-                .filter(|one| one.is_focus || one.in_answer.is_some())
-                .map(|_| *only),
-            _ => None,
+        let [(only, _)] = recent.as_slice() else {
+            return None;
+        };
+        let organisation = self.referent(*only)?;
+        if !organisation.is_focus && organisation.in_answer.is_none() {
+            return None;
+        }
+        let mut lists = self.discourse.groups.iter();
+        let beside = lists
+            .find(|group| group.turn <= organisation.turn && group.source != TextSource::Result);
+        match beside {
+            None => Some(Outcome::one(*only, 0.7)),
+            // Another noun leaves "their" to the pronouns.
+            Some(list) => self.kind_phrase(at + 1).map(|_| {
+                let listed = list.members.iter().take(LISTED_MAX);
+                Outcome::Possible(listed.map(|at| (*at, LISTED)).collect())
+            }),
         }
     }
 

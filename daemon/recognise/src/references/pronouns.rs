@@ -1,5 +1,6 @@
 //! Pronouns: "it", "that", "she", "they", "there".
 
+use super::nouns::{LISTED, LISTED_MAX};
 use super::{Outcome, Phrase, Resolver, THRESHOLD};
 use crate::discourse::Referent;
 
@@ -356,7 +357,8 @@ impl Resolver<'_> {
             if alone.count() == 1 {
                 return Outcome::Meant(group.members.clone(), 0.65);
             }
-            return Outcome::Possible(group.members.iter().take(4).map(|at| (*at, 0.5)).collect());
+            let listed = group.members.iter().take(LISTED_MAX);
+            return Outcome::Possible(listed.map(|at| (*at, LISTED)).collect());
         }
         let organisation = self
             .discourse

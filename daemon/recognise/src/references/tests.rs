@@ -5,8 +5,13 @@ use crate::{Knowledge, PastText, RecognitionMethod, TextSource, recognise};
 
 /// Returns the entities that the last of several texts of a person means; earlier texts are of an agent.
 fn resolved(texts: &[&str]) -> Vec<String> {
+    references(texts).0
+}
+
+/// Returns the entities that the last text means, and those that it may mean.
+fn references(texts: &[&str]) -> (Vec<String>, Vec<String>) {
     let mut past: Vec<PastText> = Vec::new();
-    let mut referred = Vec::new();
+    let mut referred = (Vec::new(), Vec::new());
     for (at, text) in texts.iter().enumerate() {
         let is_last = at + 1 == texts.len();
         let source = if is_last || at % 2 == 1 {
@@ -24,7 +29,11 @@ fn resolved(texts: &[&str]) -> Vec<String> {
             .matches
             .iter()
             .filter(|hit| hit.how == RecognitionMethod::Reference);
-        referred = references.map(|hit| hit.name.clone()).collect();
+        let possible = found.possible.iter();
+        referred = (
+            references.map(|hit| hit.name.clone()).collect(),
+            possible.map(|one| one.mention.name.clone()).collect(),
+        );
         past.insert(0, PastText::of(source, &found.matches, &found.marked));
     }
     referred
@@ -118,4 +127,50 @@ fn what_is_no_reference() {
         NONE,
         "none was mentioned"
     );
+}
+
+/// "their" means an organisation only if the turn lists nothing else.
+#[test]
+fn whose_it_is() {
+    let both = ["ams1-srv-04".to_owned(), "ams1-srv-05".to_owned()];
+    let ask = "What are their addresses?";
+    for texts in [
+        &["tenant Acme Corp owns ams1-srv-04 and ams1-srv-05.", ask][..],
+        &[
+            "ams1-srv-04 and ams1-srv-05 belong to tenant Acme Corp.",
+            ask,
+        ],
+        &[
+            "Hello.",
+            "Tenant Acme Corp owns ams1-srv-04 and ams1-srv-05.",
+            "Fine.",
+            ask,
+        ],
+    ] {
+        let (meant, possible) = references(texts);
+        assert_eq!(meant, NONE, "{texts:?}");
+        assert_eq!(possible, both, "{texts:?}");
+    }
+    for texts in [
+        &[
+            "The tenant Acme Corp called about ams1-srv-04.",
+            "What is their phone number?",
+        ][..],
+        &[
+            "Hello.",
+            "Who owns ams1-srv-04?",
+            "The tenant Acme Corp.",
+            "What are their prefixes?",
+        ],
+        &[
+            "Hello.",
+            "ams1-srv-04, ams1-srv-05",
+            "Both up.",
+            "Thanks.",
+            "The tenant Acme Corp called.",
+            "What are their prefixes?",
+        ],
+    ] {
+        assert_eq!(resolved(texts), ["Acme Corp"], "{texts:?}");
+    }
 }
