@@ -9,8 +9,14 @@ use crate::steps::extract::{ExtractorSet, FieldMapping};
 use crate::steps::memory::Session;
 use std::sync::Arc;
 
+/// Names with their values.
+type Names = &'static [(&'static str, &'static str)];
+
 /// A result, and names with their values.
-type Judged = (&'static str, &'static [(&'static str, &'static str)]);
+pub(super) type Judged = (&'static str, Names);
+
+/// A failed step: its result, the error that the recorder gave, and names with their values.
+pub(super) type JudgedFailure = (&'static str, Option<&'static str>, Names);
 
 const SUCCEEDED: &[Judged] = &[
     // Azure DevOps: pull requests as a list.
@@ -303,15 +309,8 @@ const SUCCEEDED: &[Judged] = &[
     ),
 ];
 
-/// A failed step: its result, the error that the recorder gave, and names with their values.
-type FailedStep = (
-    &'static str,
-    Option<&'static str>,
-    &'static [(&'static str, &'static str)],
-);
-
 /// Failed steps.
-const FAILED: &[FailedStep] = &[
+const FAILED: &[JudgedFailure] = &[
     (
         r#"{"content":[{"type":"text","text":"HTTP 400: {\"site\": [\"lax9 is not one of the choices\"]}"}],"isError":true}"#,
         None,
@@ -388,7 +387,7 @@ const FAILED: &[FailedStep] = &[
     ),
 ];
 
-pub(super) fn judge(session: &Session, name: &str, expected: &str) -> Option<String> {
+fn judge(session: &Session, name: &str, expected: &str) -> Option<String> {
     let resolver = Resolver {
         history: session,
         set: &session.set,
@@ -409,31 +408,40 @@ pub(super) fn judge(session: &Session, name: &str, expected: &str) -> Option<Str
     }
 }
 
-#[test]
-fn names_mean_what_a_person_would_mean() {
-    let mut wrong = Vec::new();
-    let mut count = 0;
-    for (result, asks) in SUCCEEDED {
-        let session = Session::of(&[result]);
-        for (name, expected) in *asks {
-            count += 1;
-            wrong.extend(judge(&session, name, expected));
-        }
-    }
-    for (result, error, asks) in FAILED {
+/// Asserts that each name over these results has its value.
+pub(super) fn judge_all(
+    succeeded: impl IntoIterator<Item = &'static Judged>,
+    failed: impl IntoIterator<Item = &'static JudgedFailure>,
+) {
+    let succeeded = succeeded
+        .into_iter()
+        .map(|(result, names)| (Session::of(&[result]), result, names));
+    let failed = failed.into_iter().map(|(result, error, names)| {
         let mut session = Session::default();
         session.failed(1, result, *error);
-        for (name, expected) in *asks {
-            count += 1;
-            wrong.extend(judge(&session, name, expected));
-        }
+        (session, result, names)
+    });
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (session, result, names) in succeeded.chain(failed) {
+        count += names.len();
+        let problems = names
+            .iter()
+            .filter_map(|(name, expected)| judge(&session, name, expected));
+        let start: String = result.chars().take(100).collect();
+        wrong.extend(problems.map(|problem| format!("{problem}\n    in {start}")));
     }
     assert!(
-        wrong.is_empty(),
+        count > 0 && wrong.is_empty(),
         "{} of {count} are wrong:\n{}",
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+#[test]
+fn names_mean_what_a_person_would_mean() {
+    judge_all(SUCCEEDED, FAILED);
 }
 
 /// Mappings that a session registered: they come before the built-in ones at equal depth, after a direct name.

@@ -1,11 +1,6 @@
 //! Judged names of lists, dates, errors and addresses: results as services return them, and what a person would mean.
-#![allow(clippy::unwrap_used)]
 
-use super::judged::judge;
-use crate::steps::memory::Session;
-
-/// A result, and names with their values.
-type Judged = (&'static str, &'static [(&'static str, &'static str)]);
+use super::judged::{Judged, JudgedFailure, judge_all};
 
 const LISTS: &[Judged] = &[
     // GitHub: issues, each with its user, labels and milestone.
@@ -299,15 +294,8 @@ const VALUES: &[Judged] = &[
     ),
 ];
 
-/// A failed step: its result, the error that the recorder gave, and names with their values.
-type FailedStep = (
-    &'static str,
-    Option<&'static str>,
-    &'static [(&'static str, &'static str)],
-);
-
 /// Failed steps.
-const FAILED: &[FailedStep] = &[
+const FAILED: &[JudgedFailure] = &[
     (
         "",
         Some(r#"HTTP 422: {"field":"slug","id":91}"#),
@@ -357,25 +345,5 @@ const FAILED: &[FailedStep] = &[
 
 #[test]
 fn lists_dates_errors_and_addresses_are_what_a_person_would_mean() {
-    let mut wrong = Vec::new();
-    let mut check = |session: &Session, result: &str, asks: &[(&str, &str)]| {
-        let found = asks
-            .iter()
-            .filter_map(|(name, expected)| judge(session, name, expected));
-        wrong.extend(found.map(|problem| {
-            format!(
-                "{problem}\n    in {}",
-                result.chars().take(100).collect::<String>()
-            )
-        }));
-    };
-    for (result, asks) in LISTS.iter().chain(VALUES) {
-        check(&Session::of(&[result]), result, asks);
-    }
-    for (result, error, asks) in FAILED {
-        let mut session = Session::default();
-        session.failed(1, result, *error);
-        check(&session, error.unwrap_or(result), asks);
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    judge_all(LISTS.iter().chain(VALUES), FAILED);
 }

@@ -1,12 +1,7 @@
 //! Judged names over results that are no plain JSON: tables, logs of git, errors of JSON-RPC, Python values in
 //! prose, runs of pipelines, empty lists. Written before the parsers were mended.
-#![allow(clippy::unwrap_used)]
 
-use super::judged::judge;
-use crate::steps::memory::Session;
-
-/// A result, and names with their values.
-type Judged = (&'static str, &'static [(&'static str, &'static str)]);
+use super::judged::{Judged, JudgedFailure, judge_all};
 
 const SUCCEEDED: &[Judged] = &[
     // kubectl: columns with wide gaps.
@@ -176,9 +171,10 @@ const SUCCEEDED: &[Judged] = &[
 ];
 
 /// Failed steps.
-const FAILED: &[Judged] = &[
+const FAILED: &[JudgedFailure] = &[
     (
         r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32000,"message":"order 88231 is locked by 5512"}}"#,
+        None,
         &[
             ("ID_FROM_FAILED_STEP_1", r#""88231""#),
             ("CODE_FROM_FAILED_STEP_1", "-32000"),
@@ -187,6 +183,7 @@ const FAILED: &[Judged] = &[
     ),
     (
         r#"{"jsonrpc":"2.0","id":17,"error":{"code":-32601,"message":"Method not found"}}"#,
+        None,
         &[
             ("ID_FROM_FAILED_STEP_1", "17"),
             ("ID_FROM_STEP_1", "!step_failed"),
@@ -194,6 +191,7 @@ const FAILED: &[Judged] = &[
     ),
     (
         r#"{"jsonrpc":"2.0","id":4,"error":{"code":-32602,"message":"invalid","data":{"id":"dev-9","field":"name"}}}"#,
+        None,
         &[
             ("ID_FROM_FAILED_STEP_1", r#""dev-9""#),
             ("FIELD_FROM_FAILED_STEP_1", r#""name""#),
@@ -203,27 +201,5 @@ const FAILED: &[Judged] = &[
 
 #[test]
 fn names_over_texts_mean_what_a_person_would_mean() {
-    let mut wrong = Vec::new();
-    let mut count = 0;
-    for (result, asks) in SUCCEEDED {
-        let session = Session::of(&[result]);
-        for (name, expected) in *asks {
-            count += 1;
-            wrong.extend(judge(&session, name, expected));
-        }
-    }
-    for (result, asks) in FAILED {
-        let mut session = Session::default();
-        session.failed(1, result, None);
-        for (name, expected) in *asks {
-            count += 1;
-            wrong.extend(judge(&session, name, expected));
-        }
-    }
-    assert!(
-        wrong.is_empty(),
-        "{} of {count} are wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    judge_all(SUCCEEDED, FAILED);
 }
