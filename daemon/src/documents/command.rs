@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use super::folder_context::FolderContexts;
 use super::view::{self, DocumentRow, SourceRow};
 use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
@@ -124,6 +125,8 @@ pub struct IngestDocument {
     pub source: String,
     /// Metadata of the document; the decision sets its id.
     pub taken: DocumentMeta,
+    /// Contexts by the document's folder, unless it or its source names one.
+    pub contexts: Option<FolderContexts>,
     /// Document that moved to this path, if any.
     pub moved: Option<String>,
     /// Payload of the first event; the decision takes it.
@@ -171,10 +174,17 @@ impl IngestDocument {
         let moved = match self.moved.take() {
             Some(moved) => view::document(rows, &moved)?
                 .filter(|row| row.source == self.source)
-                .map(|_| moved),
+                .map(|row| (moved, row.taken.context_id)),
             None => None,
         };
+        let (moved, moved_from) = moved.unzip();
         let at_path = view::document_at(rows, &self.source, &self.taken.path)?;
+        let before = match &at_path {
+            Some(document) if moved.is_none() => view::document(rows, document)?,
+            Some(_) | None => None,
+        };
+        let before = before.map(|row| row.taken.context_id);
+        self.choose_context(rows, before.as_deref(), moved_from.as_deref())?;
         // The document that was at this path before another document moved over it.
         let over = at_path
             .clone()
@@ -211,6 +221,29 @@ impl IngestDocument {
             .chain(std::iter::once(first))
             .chain(further)
             .collect())
+    }
+}
+
+impl IngestDocument {
+    /// Sets the context by the document's folder, given its context `before`, at this path or where it was
+    /// `moved_from`.
+    fn choose_context(
+        &mut self,
+        rows: &dyn Rows,
+        before: Option<&str>,
+        moved_from: Option<&str>,
+    ) -> Result<(), Refusal> {
+        let Some(contexts) = self.contexts.take() else {
+            return Ok(());
+        };
+        let Some(chosen) = contexts.choose(rows, before, moved_from)? else {
+            return Ok(());
+        };
+        if self.taken.context_name == self.taken.context_id {
+            self.taken.context_name.clone_from(&chosen);
+        }
+        self.taken.context_id = chosen;
+        Ok(())
     }
 }
 

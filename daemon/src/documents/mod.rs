@@ -5,6 +5,7 @@ mod catalogue;
 mod changed;
 mod command;
 mod feature;
+mod folder_context;
 mod import;
 pub mod ingest_worker;
 mod names;

@@ -58,6 +58,7 @@ impl PreparedDocument {
         Ok(IngestDocument {
             source: source.to_owned(),
             taken: self.meta,
+            contexts: self.contexts,
             moved,
             body: first,
             further,

@@ -6,6 +6,7 @@
 //! | `d` document | [`DocumentRow`] |
 //! | `p` source 0 path | the document's id |
 //! | `f` source 0 path | [`FailureRow`] |
+//! | `c` context 0 folder | number of documents of the context in the folder (u64) |
 //! | `t` | position of the last event that changed any of these (u64) |
 //!
 //! Values are CBOR; numbers are big-endian. Ids and paths contain no zero byte.
@@ -16,6 +17,7 @@ use std::ops::ControlFlow;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::folder_context::key_of;
 use super::sources::FileFingerprint;
 use super::text_parts::{PartRow, Parts};
 use crate::clock::Micros;
@@ -23,8 +25,8 @@ use crate::events::documents::{DocumentEvent, DocumentMeta, SourceAdded};
 use crate::log::{LoggedEvent, Position, RecordKey, codec};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
-/// Keyspace of this view, version 2.
-pub const SPACE: Keyspace = Keyspace::new("documents.2");
+/// Keyspace of this view, version 3.
+pub const SPACE: Keyspace = Keyspace::new("documents.3");
 
 /// Stored row of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,6 +174,7 @@ pub fn apply(
             if let Some(row) = get::<DocumentRow>(rows, &own)? {
                 rows.remove(SPACE, &key(b'p', &row.source, Some(&row.taken.path)));
                 rows.remove(SPACE, &own);
+                count_context(rows, &row, false)?;
             }
         }
         DocumentEvent::FileFailed(failed) => {
@@ -197,10 +200,11 @@ fn apply_taken(
     record: RecordKey,
 ) -> Result<(), Error> {
     let own = key(b'd', &taken.document, None);
-    if let Some(before) = get::<DocumentRow>(rows, &own)?
-        && before.taken.path != taken.path
-    {
-        rows.remove(SPACE, &key(b'p', &before.source, Some(&before.taken.path)));
+    if let Some(before) = get::<DocumentRow>(rows, &own)? {
+        if before.taken.path != taken.path {
+            rows.remove(SPACE, &key(b'p', &before.source, Some(&before.taken.path)));
+        }
+        count_context(rows, &before, false)?;
     }
     let at_path = key(b'p', source, Some(&taken.path));
     rows.put(SPACE, &at_path, taken.document.as_bytes());
@@ -216,13 +220,48 @@ fn apply_taken(
         taken,
     };
     put(rows, &own, &row);
+    count_context(rows, &row, true)
+}
+
+/// Counts a document of its context and folder, or counts it no longer.
+fn count_context(rows: &mut dyn RowsMut, row: &DocumentRow, is_there: bool) -> Result<(), Error> {
+    let of_source = source(rows, &row.source)?.map_or_else(String::new, |row| row.added.path);
+    let folder = key_of(&of_source, &row.taken.path);
+    let own = key(b'c', &row.taken.context_id, Some(&folder));
+    let count = context_count(rows, &row.taken.context_id, &folder)?;
+    match (is_there, count) {
+        (true, count) => put(rows, &own, &(count + 1)),
+        (false, 0..=1) => rows.remove(SPACE, &own),
+        (false, count) => put(rows, &own, &(count - 1)),
+    }
     Ok(())
+}
+
+/// Returns the number of documents of a context in a folder.
+pub fn context_count(rows: &dyn Rows, context: &str, folder: &str) -> Result<u64, Error> {
+    let count = get(rows, &key(b'c', context, Some(folder)))?;
+    Ok(count.unwrap_or_default())
+}
+
+/// Returns whether a context has documents, in any folder.
+pub fn has_context(rows: &dyn Rows, context: &str) -> Result<bool, Error> {
+    let prefix = key(b'c', context, Some(""));
+    let (mut found, high) = (false, after_prefix(&prefix));
+    rows.scan(SPACE, &prefix, &high, Direction::Forward, &mut |_, _| {
+        found = true;
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
 }
 
 fn remove_source(rows: &mut dyn RowsMut, source: &str) -> Result<(), Error> {
     let documents: Vec<(String, String)> = paths(rows, source)?;
     for (path, document) in documents {
-        rows.remove(SPACE, &key(b'd', &document, None));
+        let own = key(b'd', &document, None);
+        if let Some(row) = get::<DocumentRow>(rows, &own)? {
+            count_context(rows, &row, false)?;
+        }
+        rows.remove(SPACE, &own);
         rows.remove(SPACE, &key(b'p', source, Some(&path)));
     }
     for (path, _) in failures(rows, source)? {

@@ -232,3 +232,43 @@ fn sources_of_what_is_sent() {
     super::until_documents(&daemon, 1);
     daemon.verify();
 }
+
+/// Two folders of one name have two contexts, and a file or a source that names its context has that one.
+#[test]
+fn folders_of_one_name_are_two_contexts() {
+    let (_home, daemon) = serve!();
+    let put = |name: &str, text: &str| {
+        daemon.call("put_document", json!({"name": name, "text": text}));
+    };
+    put("shop/docs/plan.md", "# Plan\n\nThe gyroscope.\n");
+    put("bank/docs/plan.md", "# Plan\n\nThe ledger.\n");
+    put("bank/docs/more.md", "# More\n\nThe interest.\n");
+    put("shop/docs/more.md", "# More\n\nThe gauge.\n");
+    put(
+        "bank/docs/own.md",
+        "---\ncontext_id: docs\n---\n# Own\n\nThe vault.\n",
+    );
+    put("bank/docs/plan.md", "# Plan\n\nThe new ledger.\n");
+    let content = |id: &str| {
+        let args = json!({"context_id": id});
+        let reply = daemon.call("get_document_content", args);
+        let documents = reply["documents"].as_array().unwrap().iter();
+        let mut paths: Vec<String> = documents
+            .map(|one| one["file_path"].as_str().unwrap().to_owned())
+            .collect();
+        paths.sort();
+        paths
+    };
+    assert_eq!(
+        content("docs"),
+        [
+            "sent/bank/docs/own.md",
+            "sent/shop/docs/more.md",
+            "sent/shop/docs/plan.md"
+        ]
+    );
+    assert_eq!(
+        content("bank/docs"),
+        ["sent/bank/docs/more.md", "sent/bank/docs/plan.md"]
+    );
+}

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::read::{Content, ReadFailure};
 use crate::documents::Settings;
+use crate::documents::folder_context::FolderContexts;
 use crate::documents::ingest_worker::IngestWorkers;
 use crate::events::documents::{DocumentMeta, SourceAdded};
 
@@ -27,6 +28,8 @@ pub struct PreparedDocument {
     pub meta: DocumentMeta,
     /// Extracted text.
     pub text: String,
+    /// Contexts by its folder, unless the document or its source names one.
+    pub contexts: Option<FolderContexts>,
     /// Chunks of the text, which are indexed, found and quoted.
     pub chunks: Vec<Chunk>,
     /// Warnings about content that was not read completely.
@@ -74,9 +77,16 @@ pub fn take(
             ..DocumentMeta::default()
         },
         text: extracted.text,
+        contexts: None,
         chunks,
         warnings: Vec::new(),
     };
+    if front.context_id.is_none() && given.context_id.is_none() {
+        let inner = path.rsplit_once('/').map(|(folder, _)| folder);
+        let folder = inner.map_or_else(|| base.to_owned(), |folder| base.join(folder));
+        let contexts = FolderContexts::of(&given.path, path, &folder, NAME_BYTES_MAX);
+        document.contexts = Some(contexts);
+    }
     document.describe(front, given, folder_of(base, path));
     document.warnings.append(&mut extracted.warnings);
     document.meta.title = document.short("title", extracted.title, TITLE_BYTES_MAX);

@@ -226,6 +226,7 @@ fn take(
             blobs: hashes.collect(),
             ..DocumentMeta::default()
         },
+        contexts: None,
         moved: moved.map(known),
         body: Some(Body::new(codec::encode(&body), [4; 16])),
         further: continued.collect(),
