@@ -446,7 +446,10 @@ pub async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Cal
             let place =
                 blocking(move || Ok(projects::ProjectState::of(&cx)?.place_in(&state, &dir)?))
                     .await?;
-            place.map(|place| place.project)
+            // From a folder that holds everything, calls are in no project.
+            place
+                .filter(projects::ProjectLocation::is_identified)
+                .map(|place| place.project)
         }
         None => None,
     };

@@ -35,6 +35,11 @@ impl SessionUse {
         self.used().warning = Some(warning);
     }
 
+    /// Adds a warning about the session that was noted.
+    pub fn warn(&self, warning: String) {
+        self.used().warning = Some(warning);
+    }
+
     /// Notes the session of a repeated write, whose reply is that of the first call.
     pub fn note_repeated(&self, session: &str, is_first_event: bool) {
         let mut used = self.used();

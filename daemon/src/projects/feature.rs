@@ -11,6 +11,7 @@ use super::template_cache::TemplateCache;
 use super::view;
 use crate::error::{Code, Refusal};
 use crate::operation::Context;
+use crate::sessions::has_session;
 use crate::store::{Error, Rows};
 
 /// Maximum length of a path, in bytes.
@@ -111,7 +112,8 @@ impl ProjectState {
     }
 
     /// Returns the location of a directory, checked against the known projects. A folder without a repository and
-    /// without a marker belongs to the nearest parent that has context files, unless it is a project itself.
+    /// without a marker belongs to the nearest parent that has context files, unless it is a project itself; else to
+    /// the nearest folder, itself or a parent, in which sessions began.
     pub fn place_in(&self, rows: &dyn Rows, dir: &Path) -> Result<Option<ProjectLocation>, Error> {
         let Some(place) = self.own_place_in(rows, dir)? else {
             return Ok(None);
@@ -119,6 +121,7 @@ impl ProjectState {
         if !place.is_folder || view::project(rows, &place.project)?.is_some() {
             return Ok(Some(place));
         }
+        let mut with_sessions = has_session(rows, &place.project)?.then(|| place.clone());
         for parent in place.path.ancestors().skip(1) {
             let Some(parent) =
                 ProjectLocation::folder(parent).filter(ProjectLocation::is_identified)
@@ -128,8 +131,11 @@ impl ProjectState {
             if !view::file_types(rows, &parent.project)?.is_empty() {
                 return Ok(Some(parent));
             }
+            if with_sessions.is_none() && has_session(rows, &parent.project)? {
+                with_sessions = Some(parent);
+            }
         }
-        Ok(Some(place))
+        Ok(Some(with_sessions.unwrap_or(place)))
     }
 
     /// Returns the location of a directory by itself, checked against the known projects. An id in `.lore.toml` is

@@ -22,7 +22,7 @@ pub use checks::{fenced, find, open, was_forgotten};
 pub use command::{BeginSession, CreateSession};
 pub use host::HostSession;
 pub use lineage::{Line, SharedSteps, lineage};
-pub use named_project::{CURRENT, RegisteredProjects, current_or, named_project};
+pub use named_project::{CURRENT, RegisteredProjects, current_or, has_session, named_project};
 pub use select::{PreparedSession, ResolvedSession, SessionSelector, fresh_id, session_of};
 pub use settings::SessionSettings;
 pub use tombstone::{

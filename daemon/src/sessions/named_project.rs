@@ -64,14 +64,22 @@ pub fn named_project(
     Err(unknown(cx, rows, &project)?)
 }
 
-/// Returns whether a project is registered, has a session, or has events of its own.
-fn exists(cx: &Context, rows: &dyn Rows, project: &str) -> Result<bool, Error> {
+/// Returns whether a project has a session.
+///
+/// # Errors
+/// When a row cannot be read.
+pub fn has_session(rows: &dyn Rows, project: &str) -> Result<bool, Error> {
     let mut has_session = false;
     view::newest(rows, SessionFilter::Project(project), None, &mut |_, _| {
         has_session = true;
         Ok(ControlFlow::Break(()))
     })?;
-    if has_session || registered(cx, rows)?.iter().any(|known| known == project) {
+    Ok(has_session)
+}
+
+/// Returns whether a project is registered, has a session, or has events of its own.
+fn exists(cx: &Context, rows: &dyn Rows, project: &str) -> Result<bool, Error> {
+    if has_session(rows, project)? || registered(cx, rows)?.iter().any(|known| known == project) {
         return Ok(true);
     }
     let scope = EventScope::Project(project);

@@ -1,6 +1,8 @@
 //! Selects the session of a call: the named one, that of the caller's host session, for a read the project's newest, or
 //! for a write a new one.
 
+use std::path::{Path, PathBuf};
+
 use lore::protocol::{ChosenBy, SessionId};
 
 use super::checks::{check_free, fenced, find, open};
@@ -29,6 +31,8 @@ pub struct SessionSelector {
     pub host: Option<HostSession>,
     /// The caller's project.
     pub project: Option<String>,
+    /// The caller's folder, if it identifies no project.
+    pub outside: Option<PathBuf>,
     /// Token of a lease that must still be held.
     pub fence: Option<Position>,
     /// Where the choice is noted for the reply.
@@ -43,6 +47,7 @@ pub struct PreparedSession {
     host: Option<HostSession>,
     /// Project of the events.
     project: Option<String>,
+    outside: Option<PathBuf>,
     /// Token of a lease that must still be held.
     pub fence: Option<Position>,
     noted: SessionUse,
@@ -150,6 +155,7 @@ impl PreparedSession {
             choice,
             host: selector.host,
             project: selector.project,
+            outside: selector.outside,
             fence: selector.fence,
             noted: selector.noted,
         }
@@ -197,6 +203,9 @@ impl PreparedSession {
         let created = match new_body {
             None => None,
             Some(body) => {
+                if let (None, Some(folder)) = (project, &self.outside) {
+                    self.noted.warn(in_no_project(folder));
+                }
                 let created = SessionEvent::Created(SessionOrigin {
                     host: host_of_new(on, &host)?,
                     ..SessionOrigin::default()
@@ -241,6 +250,14 @@ fn open_own(rows: &dyn Rows, host: &HostSession, now: Micros) -> Result<Option<S
     Ok((row.closed == 0).then_some(own))
 }
 
+fn in_no_project(folder: &Path) -> String {
+    format!(
+        "the new session belongs to no project, because the folder {} identifies none: start in a project's own \
+         folder, or name a session of the project",
+        folder.display()
+    )
+}
+
 fn own_choice(host: &HostSession) -> ChosenBy {
     match host.is_stated() {
         true => ChosenBy::HostSession,
@@ -280,6 +297,7 @@ impl SessionSelector {
             session,
             host: Some(host),
             project: caller.project.clone(),
+            outside: caller.dir.clone().filter(|_| caller.project.is_none()),
             fence: None,
             noted: caller.session_use.clone(),
         }

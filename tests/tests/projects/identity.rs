@@ -305,6 +305,51 @@ fn what_is_no_project_is_told_with_those_that_are() {
     is_refusal(&refused, Code::ProjectNotFound, &[project]);
 }
 
+/// What is recorded in a plain folder is seen from its subfolders, and what is recorded there from the folder, unless a
+/// subfolder had sessions before.
+#[test]
+fn messages_of_a_plain_folder() {
+    let (home, daemon) = serve!();
+    let (root, below) = (folder(&home, "notes"), folder(&home, "notes/src/deep"));
+    let alone = folder(&home, "notes/alone");
+    let say = |dir: &str, text: &str| {
+        let args = json!({"sender": "user", "content": text});
+        call(&mut connect_in(&daemon, "ada", dir), "record_message", args).unwrap()
+    };
+    let heard = |dir: &str| {
+        let list = call(
+            &mut connect_in(&daemon, "bob", dir),
+            "list_messages",
+            json!({}),
+        );
+        let list = list.unwrap();
+        let messages = list["messages"].as_array().unwrap().iter();
+        let messages: Vec<String> = messages
+            .map(|message| text(&message["content"]).to_owned())
+            .collect();
+        messages
+    };
+    say(&alone, "alone");
+    say(&root, "of the root");
+    assert_eq!(heard(&below), ["of the root"]);
+    say(&below, "from below");
+    for dir in [&root, &below, &folder(&home, "notes/src")] {
+        assert_eq!(heard(dir), ["of the root", "from below"], "{dir}");
+    }
+    assert_eq!(heard(&alone), ["alone"]);
+    let elsewhere = folder(&home, "others");
+    let refused = refused_to(
+        &mut connect_in(&daemon, "bob", &elsewhere),
+        "list_messages",
+        json!({}),
+    );
+    is_refusal(
+        &refused,
+        Code::SessionNotFound,
+        &["no session of this project"],
+    );
+}
+
 /// A folder without a repository belongs to the parent that has context files, unless it is made a project itself.
 /// A marker begins a project, also within a repository.
 #[test]

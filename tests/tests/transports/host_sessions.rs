@@ -185,3 +185,63 @@ fn requests_state_theirs() {
     assert_eq!(found["chosen_by"], "project");
     assert_eq!(post("wrong", "status", json!({})).0, 400);
 }
+
+/// A folder that holds everything identifies no project, over every transport: what is recorded there is in a session
+/// without a project, and the reply says so once.
+#[test]
+fn folders_that_hold_everything() {
+    let cold = cold!();
+    for folder in ["/", "/usr/local/lib", "/tmp"] {
+        let mut bridge = cold.lore(&["mcp"]);
+        let mut host = Host::of(bridge.env(CLAUDE, folder).current_dir(folder));
+        host.initialize();
+        let said = host.call(
+            1,
+            "record_message",
+            json!({"sender": "user", "content": "hello"}),
+        );
+        assert_eq!(said["chosen_by"], "new", "{said}");
+        has_words(
+            said["warnings"][0].as_str().unwrap(),
+            &["no project", folder],
+        );
+        let step = record(&mut host, 2);
+        assert_eq!(step["session"], said["session"]);
+        assert_eq!(step.get("warnings"), None, "{step}");
+        let saved = host.call(3, "workflow_checkpoint_save", json!({"context": {"a": 1}}));
+        assert_eq!(saved["sessionId"], said["session"], "{saved}");
+        let by_hand = cold
+            .lore(&["--json", "step", "record", "t", "13"])
+            .current_dir(folder)
+            .env(CLAUDE, format!("{folder} 2"))
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&by_hand.stderr);
+        has_words(&told, &["no project", folder]);
+        for words in [
+            &["message", "list"][..],
+            &["session", "show"],
+            &["pack", "hello?"],
+        ] {
+            let output = cold.lore(words).current_dir(folder).output().unwrap();
+            assert!(output.status.success(), "{words:?}: {output:?}");
+        }
+        // A context file needs a project.
+        let refused = cold
+            .lore(&["context", "list"])
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        assert!(!refused.status.success());
+        has_words(
+            &String::from_utf8_lossy(&refused.stderr),
+            &["does not identify"],
+        );
+    }
+    let sessions = cold.json(&["--json", "session", "list", "--project", ""]);
+    for session in sessions["sessions"].as_array().unwrap() {
+        assert_eq!(session.get("project"), None, "{session}");
+    }
+    let projects = cold.json(&["--json", "project", "list"]);
+    assert_eq!(projects["projects"], json!([]));
+}
