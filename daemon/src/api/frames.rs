@@ -443,13 +443,7 @@ pub async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Cal
         Some(dir) => {
             let cx = Arc::clone(cx);
             let state = State::live(&cx, None).await?;
-            let place =
-                blocking(move || Ok(projects::ProjectState::of(&cx)?.place_in(&state, &dir)?))
-                    .await?;
-            // From a folder that holds everything, calls are in no project.
-            place
-                .filter(projects::ProjectLocation::is_identified)
-                .map(|place| place.project)
+            blocking(move || Ok(projects::ProjectState::of(&cx)?.project_at(&state, &dir)?)).await?
         }
         None => None,
     };

@@ -61,10 +61,7 @@ fn project_of(
     state: &State,
     dir: &Path,
 ) -> Result<Option<String>, Refusal> {
-    capture.project(dir, || {
-        let place = ProjectState::of(cx)?.place_in(state, dir)?;
-        Ok(place.map(|place| place.project))
-    })
+    capture.project(dir, || Ok(ProjectState::of(cx)?.project_at(state, dir)?))
 }
 
 /// Returns the host session of a host's process that is to become the caller's, if it is not yet.

@@ -97,7 +97,7 @@ mod tests {
         rows
     }
 
-    fn chosen(folder: &str, known: &[(&str, &str)], moved_from: Option<&str>) -> String {
+    fn context_of(folder: &str, known: &[(&str, &str)], moved_from: Option<&str>) -> String {
         let chosen = contexts(folder).choose(&rows(known), None, moved_from);
         chosen.unwrap().unwrap()
     }
@@ -106,22 +106,26 @@ mod tests {
     #[test]
     fn folders_of_one_name_are_told_apart() {
         let one = ("docs", "/w/a/docs");
-        assert_eq!(chosen("/w/a/docs", &[], None), "docs");
-        assert_eq!(chosen("/w/a/docs", &[one], None), "docs");
-        assert_eq!(chosen("/w/b/docs", &[one], None), "b/docs");
+        assert_eq!(context_of("/w/a/docs", &[], None), "docs");
+        assert_eq!(context_of("/w/a/docs", &[one], None), "docs");
+        assert_eq!(context_of("/w/b/docs", &[one], None), "b/docs");
         let two = ("b/docs", "/w/b/docs");
-        assert_eq!(chosen("/w/b/docs", &[two], None), "b/docs", "also alone");
-        assert_eq!(chosen("/v/b/docs", &[one, two], None), "v/b/docs");
+        assert_eq!(
+            context_of("/w/b/docs", &[two], None),
+            "b/docs",
+            "also alone"
+        );
+        assert_eq!(context_of("/v/b/docs", &[one, two], None), "v/b/docs");
         // One file that names its context does not change that of the others.
         let named = ("docs", "/w/b/docs");
-        assert_eq!(chosen("/w/b/docs", &[named, two, two], None), "b/docs");
+        assert_eq!(context_of("/w/b/docs", &[named, two, two], None), "b/docs");
         let kept = contexts("/w/b/docs").choose(&rows(&[one, named]), Some("b/docs"), None);
         assert_eq!(kept.unwrap().unwrap(), "b/docs");
         // Those that shared one before keep it, as does a folder that moves.
         let shared = ("docs", "/w/b/docs");
-        assert_eq!(chosen("/w/b/docs", &[one, shared], None), "docs");
-        assert_eq!(chosen("/w/c/docs", &[one], Some("docs")), "docs");
-        assert_eq!(chosen("/w/c/notes", &[one], Some("docs")), "notes");
+        assert_eq!(context_of("/w/b/docs", &[one, shared], None), "docs");
+        assert_eq!(context_of("/w/c/docs", &[one], Some("docs")), "docs");
+        assert_eq!(context_of("/w/c/notes", &[one], Some("docs")), "notes");
     }
 
     #[test]

@@ -138,6 +138,13 @@ impl ProjectState {
         Ok(Some(with_sessions.unwrap_or(place)))
     }
 
+    /// Returns the project of a caller in a directory; `None` in folders that identify none.
+    pub fn project_at(&self, rows: &dyn Rows, dir: &Path) -> Result<Option<String>, Error> {
+        let place = self.place_in(rows, dir)?;
+        let place = place.filter(ProjectLocation::is_identified);
+        Ok(place.map(|place| place.project))
+    }
+
     /// Returns the location of a directory by itself, checked against the known projects. An id in `.lore.toml` is
     /// ignored if another folder still is the project with that id, unless the settings confirm it. A moved folder
     /// keeps its id: with a marker, or recognised by its git repository.

@@ -8,6 +8,7 @@ mod append;
 mod authorship;
 mod changes;
 mod command;
+mod common_folders;
 pub mod compare;
 mod copies;
 pub mod disk;

@@ -83,7 +83,8 @@ fn a_killed_worker_fails_at_most_its_file() {
         number(source, "documents") + number(source, "failed") == FILES
     });
     assert!(number(&done, "failed") <= killed.len(), "{done:#}");
-    for failure in done["failures"].as_array().unwrap() {
+    // A worker that was idle fails no file.
+    for failure in done["failures"].as_array().into_iter().flatten() {
         let reason = failure["reason"].as_str().unwrap();
         assert!(reason.contains("worker process ended"), "{reason}");
     }
