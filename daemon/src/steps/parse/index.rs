@@ -10,6 +10,8 @@ pub(crate) struct Index {
     entries: Vec<Entry>,
     /// Last words of dotted keys, such as `Title` of `System.Title`, in the same order.
     last_words: Vec<Entry>,
+    /// Keys of nulls, in the same order.
+    nulls: Vec<Entry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,34 +34,38 @@ pub(crate) fn last_word(key: &str) -> Option<&str> {
 }
 
 impl Index {
-    /// Builds the index without null values.
+    /// Builds the index. Nulls are no values, and have an order of their own.
     pub(super) fn of(nodes: &Nodes) -> Index {
-        let (mut entries, mut last_words) = (Vec::new(), Vec::new());
+        let (mut entries, mut last_words, mut nulls) = (Vec::new(), Vec::new(), Vec::new());
         for (id, node) in nodes.iter() {
-            if node.kind == Kind::Null {
-                continue;
-            }
             if let Some(key) = nodes.key(node) {
                 let entry = |word| Entry {
                     hash: words::hash(word),
                     depth: node.depth,
                     node: id,
                 };
+                if node.kind == Kind::Null {
+                    nulls.push(entry(key));
+                    continue;
+                }
                 entries.push(entry(key));
                 last_words.extend(last_word(key).map(entry));
             }
         }
         entries.sort_unstable();
         last_words.sort_unstable();
+        nulls.sort_unstable();
         Index {
             entries,
             last_words,
+            nulls,
         }
     }
 
     /// Returns the memory of the index, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        (self.entries.capacity() + self.last_words.capacity()) * size_of::<Entry>()
+        (self.entries.capacity() + self.last_words.capacity() + self.nulls.capacity())
+            * size_of::<Entry>()
     }
 
     /// Returns the values whose key has the letters and digits of `word`: shallow ones first, then in document order.
@@ -78,6 +84,12 @@ impl Index {
         word: &'a str,
     ) -> impl Iterator<Item = NodeId> + 'a {
         matching(&self.last_words, nodes, word, last_word)
+    }
+
+    /// Returns the depth of the shallowest null under a word.
+    pub(crate) fn null_depth(&self, nodes: &Nodes, word: &str) -> Option<u16> {
+        let first = matching(&self.nulls, nodes, word, Some).next()?;
+        nodes.get(first).map(|node| node.depth)
     }
 
     /// Lists the distinct keys, each in the spelling of its shallowest value.

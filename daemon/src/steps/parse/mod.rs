@@ -317,26 +317,43 @@ impl ParsedResult {
     /// `key: value` lines.
     #[must_use]
     pub fn data(&self) -> Option<Value> {
-        let documents = self.documents.iter();
-        let mut values: Vec<NodeId> = documents
-            .flat_map(|document| match document.json {
+        let mut values: Vec<Value> = Vec::new();
+        for document in &self.documents {
+            let blocks = document.blocks.iter().map(|block| block.node);
+            let tables = document.tables.iter().copied();
+            let ids: Vec<NodeId> = match document.json {
                 Some(json) => vec![json],
-                None => {
-                    let blocks = document.blocks.iter().map(|block| block.node);
-                    blocks
-                        .chain(document.tables.iter().copied())
-                        .chain(document.lines)
-                        .collect()
-                }
-            })
-            .collect();
-        // Values beyond the limit have no node.
-        values.retain(|id| self.nodes.get(*id).is_some());
-        match values.len() {
-            0 => None,
-            1 => values.pop().map(|id| self.nodes.value(id)),
-            _ => Some(values.into_iter().map(|id| self.nodes.value(id)).collect()),
+                None => blocks.chain(tables).collect(),
+            };
+            // Values beyond the limit have no node.
+            let ids = ids.into_iter().filter(|id| self.nodes.get(*id).is_some());
+            values.extend(ids.map(|id| self.nodes.value(id)));
+            values.extend(self.lines(document));
         }
+        match values.len() {
+            0 | 1 => values.pop(),
+            _ => Some(Value::Array(values)),
+        }
+    }
+
+    /// Returns the object of a text's `key: value` lines, without those that introduce a block: `Created: {"id":7}`.
+    fn lines(&self, document: &Document) -> Option<Value> {
+        let lines = document.lines.filter(|_| document.json.is_none())?;
+        self.nodes.get(lines)?;
+        let mut value = self.nodes.value(lines);
+        if let Value::Object(members) = &mut value
+            && !document.blocks.is_empty()
+        {
+            let is_block = |value: &Value| {
+                let text = value.as_str();
+                text.is_some_and(|text| text.starts_with(['{', '[']))
+            };
+            members.retain(|_, value| !is_block(value));
+            if members.is_empty() {
+                return None;
+            }
+        }
+        Some(value)
     }
 
     /// Returns the memory of the parsed result, in bytes. Builds the index.

@@ -340,3 +340,14 @@ fn texts_that_only_begin_values_and_tables_are_read_once() {
         assert!(!parse(&text).overflowed(), "{piece}");
     }
 }
+
+/// A line that introduces a block is no second value beside it; its name still has the text.
+#[test]
+fn a_line_before_a_block_is_no_value_of_its_own() {
+    let parsed = parse("Created the ticket: {\"id\": 7}\nDone.");
+    assert_eq!(parsed.data(), Some(json!({"id": 7})));
+    let parsed = parse("Result: [\n  {\"id\": 7}\n]\nOwner: Ana\n");
+    assert_eq!(parsed.data(), Some(json!([[{"id": 7}], {"Owner": "Ana"}])));
+    let parsed = parse("Note: [see below]\n");
+    assert_eq!(parsed.data(), Some(json!({"Note": "[see below]"})));
+}

@@ -4,6 +4,7 @@ use super::Strategy;
 use super::containers::{is_below, of_last_part};
 use super::form::form;
 use super::items;
+use super::others;
 use super::step::StepData;
 use crate::steps::extract::{Extract, FieldForm, Type};
 use crate::steps::parse::{Index, Kind, Node, NodeId, NodeLabel, Nodes};
@@ -91,6 +92,9 @@ impl MatchedBy {
 /// Looks up a field in one step. The shallowest match of all names and aliases wins; without one, values of a type.
 pub(super) fn find(step: &StepData, field: &str, of: Option<Type>) -> Option<Hit> {
     let matches = matches(step, field);
+    if matches.is_empty() && others::is_null(step, field) {
+        return None;
+    }
     let extracted = |strategy, of: Type| {
         let values = step.extracted().of(step.set().name_of(of));
         let found = FieldValue::Extracts(of);
@@ -175,6 +179,7 @@ pub(super) fn matches(step: &StepData, field: &str) -> Vec<Match> {
     if own.is_empty() {
         own = of_last_part(step, field);
     }
+    others::retain_own(step, field, &mut own);
     // Two aliases may be one word: each field counts once, in its best form.
     own.sort_unstable();
     let mut seen = std::collections::HashSet::with_capacity(own.len());

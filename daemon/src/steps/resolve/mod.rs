@@ -9,9 +9,12 @@ mod judged;
 #[cfg(test)]
 mod judged_lists;
 #[cfg(test)]
+mod judged_parts;
+#[cfg(test)]
 mod judged_texts;
 mod list;
 mod nearest;
+mod others;
 mod outcome;
 mod resolution;
 mod step;
