@@ -155,6 +155,8 @@ pub struct Reply {
     pub meta: Option<Meta>,
     /// The reply as readable text, where that is clearer than its JSON.
     pub readable: Option<String>,
+    /// Warnings that this text does not show, because they are in the metadata or in the JSON alone.
+    pub unshown_warnings: Vec<String>,
 }
 
 /// The result of a call.
@@ -241,7 +243,8 @@ impl Operation {
                     if let (Some(warning), Some(warnings)) = (raw.warning, reply.warnings()) {
                         warnings.push(warning);
                     }
-                    encode::<O>(&reply)
+                    let warnings = reply.warnings().map(|warnings| warnings.clone());
+                    encode::<O>(&reply, warnings.unwrap_or_default())
                 })
             },
         }
@@ -262,17 +265,29 @@ impl Operation {
     }
 }
 
-fn encode<O: Op>(reply: &O::Reply) -> Answer {
+fn encode<O: Op>(reply: &O::Reply, mut warnings: Vec<String>) -> Answer {
     let json = serde_json::value::to_raw_value(reply).map_err(|error| {
         Refusal::new(
             Code::Internal,
             format!("the reply does not encode: {error}"),
         )
     })?;
+    let (meta, readable) = (reply.meta(), O::readable(reply));
+    let of_meta = meta.iter().flat_map(|meta| meta.warnings.iter().cloned());
+    let new: Vec<String> = of_meta.filter(|one| !warnings.contains(one)).collect();
+    warnings.extend(new);
+    warnings.retain(|warning| match &readable {
+        Some(text) => !text.contains(warning.as_str()),
+        None => {
+            let quoted = Value::from(warning.as_str()).to_string();
+            !json.get().contains(&quoted)
+        }
+    });
     Ok(Reply {
         json,
-        meta: reply.meta(),
-        readable: O::readable(reply),
+        meta,
+        readable,
+        unshown_warnings: warnings,
     })
 }
 

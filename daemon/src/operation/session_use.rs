@@ -1,5 +1,6 @@
 //! The session that a call used, and how it was chosen: noted where it is chosen, told in the reply.
 
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lore::protocol::{ChosenBy, CommonReply, SessionId};
@@ -13,6 +14,8 @@ struct Used {
     session: Option<String>,
     by: Option<ChosenBy>,
     warning: Option<String>,
+    /// The caller's folder, if it identifies no project.
+    folder: Option<PathBuf>,
 }
 
 impl SessionUse {
@@ -35,9 +38,17 @@ impl SessionUse {
         self.used().warning = Some(warning);
     }
 
-    /// Adds a warning about the session that was noted.
-    pub fn warn(&self, warning: String) {
-        self.used().warning = Some(warning);
+    /// Sets the caller's folder if it identifies no project.
+    pub fn set_folder(&self, folder: Option<PathBuf>) {
+        self.used().folder = folder;
+    }
+
+    /// Adds a warning about the folder to the session that was noted, if the folder identifies no project.
+    pub fn warn_of_folder(&self, warning: impl FnOnce(&Path) -> String) {
+        let mut used = self.used();
+        if let Some(warning) = used.folder.as_deref().map(warning) {
+            used.warning = Some(warning);
+        }
     }
 
     /// Notes the session of a repeated write, whose reply is that of the first call.

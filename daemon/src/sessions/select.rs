@@ -1,7 +1,7 @@
 //! Selects the session of a call: the named one, that of the caller's host session, for a read the project's newest, or
 //! for a write a new one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lore::protocol::{ChosenBy, SessionId};
 
@@ -31,8 +31,6 @@ pub struct SessionSelector {
     pub host: Option<HostSession>,
     /// The caller's project.
     pub project: Option<String>,
-    /// The caller's folder, if it identifies no project.
-    pub outside: Option<PathBuf>,
     /// Token of a lease that must still be held.
     pub fence: Option<Position>,
     /// Where the choice is noted for the reply.
@@ -47,7 +45,6 @@ pub struct PreparedSession {
     host: Option<HostSession>,
     /// Project of the events.
     project: Option<String>,
-    outside: Option<PathBuf>,
     /// Token of a lease that must still be held.
     pub fence: Option<Position>,
     noted: SessionUse,
@@ -155,7 +152,6 @@ impl PreparedSession {
             choice,
             host: selector.host,
             project: selector.project,
-            outside: selector.outside,
             fence: selector.fence,
             noted: selector.noted,
         }
@@ -203,8 +199,8 @@ impl PreparedSession {
         let created = match new_body {
             None => None,
             Some(body) => {
-                if let (None, Some(folder)) = (project, &self.outside) {
-                    self.noted.warn(in_no_project(folder));
+                if project.is_none() {
+                    self.noted.warn_of_folder(in_no_project);
                 }
                 let created = SessionEvent::Created(SessionOrigin {
                     host: host_of_new(on, &host)?,
@@ -289,6 +285,8 @@ impl SessionSelector {
             .map(|session| session.as_str().to_owned())
             .or_else(|| caller.session.clone());
         let host = HostSession::of(caller);
+        let outside = caller.dir.clone().filter(|_| caller.project.is_none());
+        caller.session_use.set_folder(outside);
         caller.session_use.expect(match &session {
             Some(_) => ChosenBy::Named,
             None => own_choice(&host),
@@ -297,7 +295,6 @@ impl SessionSelector {
             session,
             host: Some(host),
             project: caller.project.clone(),
-            outside: caller.dir.clone().filter(|_| caller.project.is_none()),
             fence: None,
             noted: caller.session_use.clone(),
         }

@@ -81,12 +81,17 @@ impl Host {
     }
 
     pub(super) fn call(&mut self, id: u64, name: &str, arguments: Value) -> Value {
+        self.result(id, name, arguments)["structuredContent"].clone()
+    }
+
+    /// Calls a tool and returns the whole result, with the texts that a model reads.
+    pub(super) fn result(&mut self, id: u64, name: &str, arguments: Value) -> Value {
         let params = json!({"name": name, "arguments": arguments});
         let request = json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params});
         self.send(&request.to_string());
         let answer = self.answer();
         assert_eq!(answer["id"], id, "{answer}");
-        answer["result"]["structuredContent"].clone()
+        answer["result"].clone()
     }
 
     pub(super) fn initialize(&mut self) -> String {

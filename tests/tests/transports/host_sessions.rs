@@ -92,6 +92,29 @@ fn windows_without_ids() {
     assert_eq!(resolve(&mut two)["resolutions"][0]["value"], 22);
 }
 
+/// A model reads in the text of a result whose session was used, also if only the metadata has the warning.
+#[test]
+fn a_model_reads_whose_session_it_is() {
+    let cold = cold!();
+    let mut one = window(&cold, &[(CLAUDE, "one")]);
+    let saved = one.call(1, "workflow_checkpoint_save", json!({"context": {"a": 1}}));
+    record(&mut one, 2);
+    let session = saved["sessionId"].as_str().unwrap();
+    let mut two = window(&cold, &[(CLAUDE, "two")]);
+    for (name, args) in [
+        ("workflow_checkpoint_list", json!({})),
+        ("workflow_checkpoint_load", json!({})),
+        ("resolve_variables", json!({"names": ["ID_FROM_STEP_1"]})),
+    ] {
+        let result = two.result(3, name, args);
+        let texts = result["content"].as_array().unwrap().iter();
+        let texts: Vec<&str> = texts.map(|text| text["text"].as_str().unwrap()).collect();
+        let told = texts.iter().filter(|text| text.contains("newest session"));
+        assert_eq!(told.count(), 1, "{name}: {texts:?}");
+        has_words(&texts.join("\n"), &[session, "`host`"]);
+    }
+}
+
 /// A person at a prompt sees what agents did in the folder.
 #[test]
 fn a_person_sees_what_agents_did() {

@@ -30,6 +30,8 @@ pub struct Content {
     pub wrapped_as: Option<&'static str>,
     /// Readable text next to the structured content; the default is the reply itself.
     pub readable: Option<String>,
+    /// Warnings that the text does not show; a model sees them as a second text.
+    pub warnings: Vec<String>,
 }
 
 impl RawMcpCall {
@@ -97,7 +99,14 @@ impl Content {
         whole.extend(before);
         whole.extend(br#""content":[{"type":"text","text":"#);
         serde_json::to_writer(&mut whole, text).ok()?;
-        whole.extend(br#"}],"structuredContent":"#);
+        whole.push(b'}');
+        if !self.warnings.is_empty() {
+            let lines = self.warnings.iter().map(|one| format!("Warning: {one}"));
+            whole.extend(br#",{"type":"text","text":"#);
+            serde_json::to_writer(&mut whole, &lines.collect::<Vec<_>>().join("\n")).ok()?;
+            whole.push(b'}');
+        }
+        whole.extend(br#"],"structuredContent":"#);
         match self.wrapped_as {
             None => whole.extend(json.bytes()),
             Some(name) => {
@@ -123,6 +132,7 @@ mod tests {
             json: RawValue::from_string(json.to_owned()).unwrap(),
             wrapped_as,
             readable: None,
+            warnings: Vec::new(),
         });
         String::from_utf8(raw_call.complete(answer.as_bytes().to_vec())).unwrap()
     }
@@ -141,7 +151,7 @@ mod tests {
         assert_eq!(completed(EMPTY, json, Some("list")), wanted(wrapped));
     }
 
-    /// A readable text replaces the JSON text; structured content is still the reply.
+    /// A readable text replaces the JSON text; structured content is still the reply. Warnings are a text of their own.
     #[test]
     fn a_text_to_read_stands_beside_the_reply() {
         let raw_call = RawMcpCall::default();
@@ -149,10 +159,13 @@ mod tests {
             json: RawValue::from_string(r#"{"n":1}"#.to_owned()).unwrap(),
             wrapped_as: None,
             readable: Some("one \"n\"".to_owned()),
+            warnings: vec!["a".to_owned(), "b \"c\"".to_owned()],
         });
         let whole = String::from_utf8(raw_call.complete(EMPTY.as_bytes().to_vec())).unwrap();
         assert!(
-            whole.contains(r#""text":"one \"n\""}],"structuredContent":{"n":1}"#),
+            whole.contains(
+                r#""text":"one \"n\""},{"type":"text","text":"Warning: a\nWarning: b \"c\""}],"structuredContent":{"n":1}"#
+            ),
             "{whole}"
         );
     }

@@ -39,6 +39,7 @@ pub fn replied(operation: &Operation, reply: Reply, raw_call: &RawMcpCall) -> Ca
         json: reply.json,
         wrapped_as: operation.wrapped_as,
         readable: reply.readable,
+        warnings: reply.unshown_warnings,
     });
     let mut result = CallToolResult::success(Vec::new());
     if let Some(Ok(Value::Object(meta))) = reply.meta.map(serde_json::to_value) {
