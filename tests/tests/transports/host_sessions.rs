@@ -111,7 +111,7 @@ fn a_model_reads_whose_session_it_is() {
         let texts: Vec<&str> = texts.map(|text| text["text"].as_str().unwrap()).collect();
         let told = texts.iter().filter(|text| text.contains("newest session"));
         assert_eq!(told.count(), 1, "{name}: {texts:?}");
-        has_words(&texts.join("\n"), &[session, "`host`"]);
+        has_words(texts.join("\n"), &[session, "`host`"]);
     }
 }
 
@@ -257,7 +257,7 @@ fn folders_that_hold_everything() {
             .unwrap();
         assert!(!refused.status.success());
         has_words(
-            &String::from_utf8_lossy(&refused.stderr),
+            String::from_utf8_lossy(&refused.stderr),
             &["does not identify"],
         );
     }
