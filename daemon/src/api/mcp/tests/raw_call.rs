@@ -17,12 +17,18 @@ pub fn odd_call(name: &str) -> String {
     )
 }
 
-/// Returns the raw texts of `content` and `structuredContent` in an answer.
+/// Returns the raw texts of `content` and `structuredContent` in an answer. The warning of the metadata, if there is
+/// one, is a text of its own.
 pub fn contents(answer: &str) -> (String, String) {
     let (_, text) = answer
         .split_once(r#""content":[{"type":"text","text":"#)
         .unwrap();
-    let (text, rest) = text.split_once(r#"}],"structuredContent":"#).unwrap();
+    let (text, rest) = text.split_once(r#"],"structuredContent":"#).unwrap();
+    let text = match rest.contains(r#""warnings":["beside"]"#) {
+        true => text.strip_suffix(r#",{"type":"text","text":"Warning: beside"}"#),
+        false => Some(text),
+    };
+    let text = text.unwrap().strip_suffix('}').unwrap();
     let (structured, _) = rest.split_once(r#","isError":false"#).unwrap();
     (serde_json::from_str(text).unwrap(), structured.to_owned())
 }
