@@ -628,3 +628,21 @@ fn a_task_draws_on_context_files() {
         assert!(!files.is_empty() || max_tokens < 500, "{pack}");
     }
 }
+
+/// A pack is explained by its id after a restart, when no cache holds it; a new pack is built.
+#[test]
+fn a_pack_is_known_after_a_restart() {
+    let (home, daemon) = serve!();
+    let session = session(&daemon);
+    let args = json!({"session": session, "message": MESSAGE});
+    let pack = daemon.call("enrich_message", args.clone());
+    let of_pack = json!({"pack": pack["pack"]});
+    let before = daemon.call("why", of_pack.clone());
+    daemon.stop();
+    let daemon = home.start();
+    let after = daemon.call("why", of_pack);
+    assert_eq!(after["pack"], before["pack"]);
+    assert_eq!(after["pack"]["pack"], pack["pack"]);
+    let again = daemon.call("enrich_message", args);
+    assert_ne!(again["pack"], pack["pack"]);
+}
