@@ -12,6 +12,7 @@ const CONTENT_CHARS: usize = 400;
 pub fn readable(reply: &SearchReply, has_content: bool) -> String {
     let mut text = String::new();
     let used = word(reply.search_type_used);
+    let is_scored = !reply.query.trim().is_empty();
     if reply.results.is_empty() {
         let _ = write!(text, "Nothing found for {:?} ({used} search", reply.query);
         text.push_str(").");
@@ -23,13 +24,11 @@ pub fn readable(reply: &SearchReply, has_content: bool) -> String {
             );
         }
     } else {
-        let _ = write!(
-            text,
-            "{} of {} results for {:?} ({used} search)",
-            reply.results.len(),
-            reply.total,
-            reply.query
-        );
+        let _ = write!(text, "{} of {} results", reply.results.len(), reply.total);
+        // Without a query, nothing is scored.
+        if is_scored {
+            let _ = write!(text, " for {:?} ({used} search)", reply.query);
+        }
     }
     for said in [&reply.reason, &reply.partial].into_iter().flatten() {
         let _ = write!(text, "\nNote: {said}");
@@ -43,7 +42,7 @@ pub fn readable(reply: &SearchReply, has_content: bool) -> String {
             is_elsewhere = true;
             text.push_str("\n\nFrom the rest of the machine:");
         }
-        add(&mut text, number, result, has_content);
+        add(&mut text, number, result, is_scored, has_content);
     }
     if let Some(next) = &reply.next {
         let _ = write!(text, "\n\nMore: next = {next}");
@@ -51,7 +50,13 @@ pub fn readable(reply: &SearchReply, has_content: bool) -> String {
     text
 }
 
-fn add(text: &mut String, number: usize, result: &SearchResult, has_content: bool) {
+fn add(
+    text: &mut String,
+    number: usize,
+    result: &SearchResult,
+    is_scored: bool,
+    has_content: bool,
+) {
     let _ = write!(text, "\n\n{number}. {}", result.title);
     let lines = [
         (
@@ -72,7 +77,7 @@ fn add(text: &mut String, number: usize, result: &SearchResult, has_content: boo
         ("Tags", Some(result.tags.join(", "))),
         ("Modified", Some(result.modified.clone())),
         ("Id", Some(result.id.clone())),
-        ("Score", Some(format!("{:.2}", result.score))),
+        ("Score", is_scored.then(|| format!("{:.2}", result.score))),
     ];
     for (name, value) in lines {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
@@ -110,5 +115,34 @@ pub fn word(search_type: SearchType) -> &'static str {
         SearchType::Vector => "vector",
         SearchType::Hybrid => "hybrid",
         SearchType::Semantic => "semantic",
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Without a query there are no scores: none is shown.
+    #[test]
+    fn a_score_is_shown_for_a_query_alone() {
+        let of = |query: &str| {
+            let reply: SearchReply = serde_json::from_value(json!({
+                "query": query, "search_type": "text", "search_type_used": "text", "total": 1,
+                "position": 1, "durable": true,
+                "results": [{"id": "a", "kind": "message", "context_id": "c", "context_name": "c", "title": "t",
+                    "modified": "", "score": 0.0, "highlights": [], "position": 1}],
+            }))
+            .unwrap();
+            readable(&reply, false)
+        };
+        let listed = of("");
+        assert!(listed.starts_with("1 of 1 results\n"), "{listed}");
+        assert!(!listed.contains("Score"), "{listed}");
+        let found = of("gauge");
+        assert!(found.contains("1 of 1 results for \"gauge\" ("), "{found}");
+        assert!(found.contains("Score: 0.00"), "{found}");
     }
 }
