@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::memory::Trails;
 use super::recent::RecentKeys;
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
@@ -18,6 +19,8 @@ const FOLDERS_MAX: usize = 1024;
 pub struct Capture {
     /// Reports of the last seconds.
     pub(super) recent: RecentKeys,
+    /// What sessions said and did.
+    pub(super) trails: Trails,
     /// Projects of folders.
     projects: Mutex<HashMap<PathBuf, Option<String>>>,
     /// Number of payloads with events that this release does not know.

@@ -6,6 +6,8 @@
 
 mod command;
 mod feature;
+mod inject;
+mod memory;
 pub mod operations;
 mod recent;
 mod whose;

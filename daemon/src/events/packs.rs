@@ -172,6 +172,12 @@ pub struct ContextUnpruned {
     pub tokens_after: u64,
 }
 
+/// Returns whether a pack is for a message of a conversation.
+#[must_use]
+pub const fn is_for_message(purpose: PackPurpose) -> bool {
+    matches!(purpose, PackPurpose::Message)
+}
+
 impl PackEvent {
     /// Returns whether the event leaves the session unchanged. A pack does: it only records a read.
     #[must_use]

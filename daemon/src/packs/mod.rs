@@ -6,6 +6,7 @@ pub mod auto_prune;
 mod command;
 pub mod operations;
 mod prune;
+mod receipt;
 mod retrieval;
 mod settings;
 mod size;
@@ -16,6 +17,7 @@ pub use crate::events::packs::{
     ContextPruned, ContextUnpruned, Item, PackBuilt, PackDependency, PackEvent, PackPurpose,
     Strategy,
 };
+pub use receipt::{AddedText, receipt};
 pub use settings::PackSettings;
 pub use size::{Point, PruneTotals, context_size, prunings, series};
 pub use view::{SPACE, apply, forget, forget_outside, forget_own, resting_on, tokens};

@@ -12,6 +12,18 @@ pub enum MadeFor {
     Message,
     /// A task.
     Task,
+    /// The start of a host's session: the text was added to the model's context.
+    Start,
+    /// A compaction of the conversation, likewise.
+    AfterCompaction,
+    /// A prompt of the user, likewise.
+    Prompt,
+    /// A file that was about to be edited, likewise.
+    BeforeEdit,
+    /// A tool that failed, likewise.
+    ToolFailed,
+    /// A subagent that was about to start, likewise.
+    BeforeSubagent,
 }
 
 /// Arguments of `why`: exactly one of `pack`, `message`, `step`, `execution`, `checkpoint` and

@@ -10,6 +10,7 @@ use lored_redact::SecretCounts;
 
 use super::prepare;
 use crate::capture::command::RecordObservation;
+use crate::capture::inject::{self, InjectionPoint};
 use crate::capture::{Capture, whose};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
@@ -19,6 +20,8 @@ use crate::state::State;
 
 /// Larger payloads are read off the event loop, in bytes.
 const INLINE_BYTES_MAX: usize = 2 << 10;
+/// Age of a report after which its hook has gone, and nobody reads an answer, in milliseconds.
+const LATE_MS: i64 = 100;
 /// What the idempotency key of an observation stands for: its key alone identifies it.
 const CLAIMED: &[u8] = b"record_hook";
 
@@ -52,6 +55,8 @@ impl Op for RecordHook {
 /// A payload with its observations, prepared to be recorded.
 struct HookReport {
     event: HookEvent,
+    /// Where text may be added; `None` if it would come too late.
+    point: Option<InjectionPoint>,
     warning: Option<String>,
     caller: Caller,
     prepared: Vec<(KeyClaim, usize, RecordObservation)>,
@@ -86,8 +91,12 @@ impl HookReport {
         ) {
             capture.forget_folders();
         }
+        let age_ms = now_ms.saturating_sub(args.received_at.unwrap_or(now_ms));
+        let point = InjectionPoint::of(&event).filter(|_| age_ms <= LATE_MS);
         let caller = whose::caller(cx, capture, state, hook, &event.source)?;
-        let mut joined = match args.process {
+        // Hooks of hosts that give no id state the process itself.
+        let process = args.process.or_else(|| hook.host_session.clone());
+        let mut joined = match process {
             Some(process) => whose::joined(state, &caller, process)?,
             None => None,
         };
@@ -103,6 +112,7 @@ impl HookReport {
         }
         Ok(Self {
             event,
+            point,
             warning: found.sentence(),
             caller,
             prepared,
@@ -123,10 +133,23 @@ impl HookReport {
             durable: true,
             warnings: self.warning.into_iter().collect(),
         };
-        for outcome in join_all(writes).await {
+        let outcomes = join_all(writes).await;
+        // A report that was repeated was answered before: its text would be there twice.
+        let is_new = matches!(outcomes.first(), Some(Ok(outcome)) if !outcome.replayed);
+        let mut session = None;
+        for outcome in outcomes {
+            if let Ok(outcome) = &outcome {
+                session.clone_from(&outcome.event.header.session);
+            }
             count(&mut reply, outcome)?;
         }
-        let output = lored_hosts::render(self.event.host, &self.event.name, "");
+        let text = match (self.point, session) {
+            (Some(point), Some(session)) if is_new => {
+                inject::add(cx, &self.caller, point, session, reply.position).await
+            }
+            _ => String::new(),
+        };
+        let output = lored_hosts::render(self.event.host, &self.event.name, &text);
         reply.output = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(reply)
     }

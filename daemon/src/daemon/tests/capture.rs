@@ -237,12 +237,18 @@ async fn every_payload_of_every_host_is_recorded_once() {
             let reply = memory.hook(host, payload, 1_700_000_000_000).await;
             recorded += reply["recorded"].as_u64().unwrap();
             let output = reply["output"].as_str().unwrap();
-            assert!(output.is_empty() || output == "{}", "{output}");
+            let is_accepted = output.is_empty() || serde_json::from_str::<Value>(output).is_ok();
+            assert!(is_accepted, "{output}");
         }
         assert!(recorded > 3, "{name}: {recorded}");
         for payload in &payloads {
             let reply = memory.hook(host, payload, 1_700_000_000_000).await;
             assert_eq!(reply["recorded"], 0, "{name}: {payload}");
+            let output = reply["output"].as_str().unwrap();
+            assert!(
+                output.is_empty() || output == "{}",
+                "a second copy: {output}"
+            );
         }
     }
 }
@@ -266,4 +272,206 @@ async fn garbage_is_counted_and_answered() {
         assert!(output.is_empty() || output == "{}", "{output}");
         assert_eq!(reply["recorded"], 1, "{payload}: {reply}");
     }
+}
+
+/// Returns a call with its outcome.
+fn ran(dir: &str, id: &str, command: &str, result: Result<&str, &str>) -> Value {
+    let call = json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": command}});
+    let (event, outcome) = match result {
+        Ok(printed) => ("PostToolUse", json!({"tool_response": {"stdout": printed}})),
+        Err(error) => ("PostToolUseFailure", json!({"error": error})),
+    };
+    let mut payload = payload(event, dir, call);
+    let fields = payload.as_object_mut().unwrap();
+    fields.extend(outcome.as_object().unwrap().clone());
+    payload
+}
+
+fn said(dir: &str, id: &str, text: &str) -> Value {
+    payload(
+        "UserPromptSubmit",
+        dir,
+        json!({"prompt": text, "prompt_id": id}),
+    )
+}
+
+/// Returns the text that a hook's output adds.
+fn added(reply: &Value) -> String {
+    let output = reply["output"].as_str().unwrap();
+    if output.is_empty() {
+        return String::new();
+    }
+    let output: Value = serde_json::from_str(output).unwrap();
+    let text = output["hookSpecificOutput"]["additionalContext"].as_str();
+    text.unwrap_or_else(|| panic!("{output}")).to_owned()
+}
+
+const AT: i64 = 1_700_000_000_000;
+
+#[tokio::test]
+async fn after_a_compaction_the_work_in_flight_is_there() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let edit = json!({
+        "tool_name": "Edit", "tool_use_id": "t2",
+        "tool_input": {"file_path": format!("{dir}/src/cart.rs"), "old_string": "a", "new_string": "b"},
+        "tool_response": {"filePath": format!("{dir}/src/cart.rs")},
+    });
+    for payload in [
+        said(
+            &dir,
+            "p1",
+            "We decided to store prices as integer cents. Make the cart use them, please.",
+        ),
+        payload("PostToolUse", &dir, edit),
+        ran(
+            &dir,
+            "t3",
+            "cargo test -p cart",
+            Err("error[E0308]: mismatched types in src/cart.rs"),
+        ),
+        said(&dir, "p2", "go on"),
+        payload("PreCompact", &dir, json!({"trigger": "auto"})),
+        payload(
+            "PostCompact",
+            &dir,
+            json!({"trigger": "auto", "compact_summary": "Prices."}),
+        ),
+    ] {
+        let reply = memory.hook(CLAUDE, &payload, AT).await;
+        assert_eq!(reply["output"], "", "{payload}");
+    }
+    let start = payload("SessionStart", &dir, json!({"source": "compact"}));
+    let reply = memory.hook(CLAUDE, &start, AT + 30_000).await;
+    let text = added(&reply);
+    for wanted in [
+        "go on",
+        "Make the cart use them, please.",
+        "store prices as integer cents",
+        "src/cart.rs",
+        "cargo test -p cart",
+        "E0308",
+    ] {
+        assert!(text.contains(wanted), "{wanted} in {text}");
+    }
+    assert!(!text.contains(&dir), "paths are short: {text}");
+
+    // The receipt is a pack: it leads to its sources, and each source to it.
+    let window = Some("claude:c-1");
+    let log = memory.call(window, "read_events", json!({"from": 1})).await;
+    let events = log["events"].as_array().unwrap();
+    let pack = events
+        .iter()
+        .find(|event| event["kind"] == "PackMade")
+        .unwrap();
+    let why = memory
+        .call(window, "why", json!({"position": pack["position"]}))
+        .await;
+    assert_eq!(why["pack"]["made_for"], "after_compaction", "{why}");
+    assert!(
+        why["pack"]["rests_on"].as_array().unwrap().len() >= 3,
+        "{why}"
+    );
+    let step = memory.call(window, "why", json!({"step": 2})).await;
+    assert_eq!(step["used_by"].as_array().unwrap().len(), 1, "{step}");
+
+    // The same report again gets no second copy.
+    let again = memory.hook(CLAUDE, &start, AT + 30_000).await;
+    assert_eq!(again["output"], "");
+}
+
+#[tokio::test]
+async fn what_mended_a_failure_is_told_when_it_returns() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let error = "error: linking with `cc` failed: exit status: 1\n  ld: cannot find -lpq: No such file or directory\nerror: could not compile `orders`";
+    for payload in [
+        said(&dir, "p1", "Build it"),
+        ran(&dir, "t1", "cargo build -p orders", Err(error)),
+        ran(&dir, "t2", "apt-get install -y libpq-dev", Ok("done")),
+        ran(&dir, "t3", "cargo build -p orders", Ok("Finished")),
+    ] {
+        let reply = memory.hook(CLAUDE, &payload, AT).await;
+        assert_eq!(reply["output"], "", "{payload}");
+    }
+    let mut later = ran(&dir, "t9", "cargo build -p orders", Err(error));
+    later["session_id"] = json!("c-2");
+    let text = added(&memory.hook(CLAUDE, &later, AT).await);
+    assert!(text.contains("apt-get install -y libpq-dev"), "{text}");
+    assert!(
+        text.contains("claude-code") && text.contains("step 1"),
+        "{text}"
+    );
+    let mut other = ran(
+        &dir,
+        "t10",
+        "npm test",
+        Err("TypeError: x is undefined at cart.ts:3"),
+    );
+    other["session_id"] = json!("c-2");
+    assert_eq!(memory.hook(CLAUDE, &other, AT).await["output"], "");
+}
+
+#[tokio::test]
+async fn a_new_session_is_told_what_the_last_ones_did() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let start = payload("SessionStart", &dir, json!({"source": "startup"}));
+    let first = memory.hook(CLAUDE, &start, AT).await;
+    assert_eq!(first["output"], "", "nothing is known yet");
+    let edit = json!({
+        "tool_name": "Edit", "tool_use_id": "t2",
+        "tool_input": {"file_path": format!("{dir}/src/cart.rs"), "old_string": "a", "new_string": "b"},
+        "tool_response": {"filePath": format!("{dir}/src/cart.rs")},
+    });
+    for payload in [
+        said(
+            &dir,
+            "p1",
+            "From now on, store prices as integer cents. Make the cart use them.",
+        ),
+        payload("PostToolUse", &dir, edit),
+        ran(
+            &dir,
+            "t3",
+            "cargo test -p cart",
+            Err("error[E0308]: mismatched types"),
+        ),
+        payload(
+            "Stop",
+            &dir,
+            json!({"last_assistant_message": "The cart uses cents; one test is red."}),
+        ),
+        payload("SessionEnd", &dir, json!({"reason": "exit"})),
+    ] {
+        memory.hook(CLAUDE, &payload, AT).await;
+    }
+    // An agent of another vendor starts in the same folder, without any id.
+    let codex = json!({
+        "session_id": "x-1", "cwd": dir, "hook_event_name": "SessionStart", "source": "startup", "model": "m",
+        "transcript_path": null, "permission_mode": "default",
+    });
+    let text = added(&memory.hook("codex", &codex, AT).await);
+    for wanted in [
+        "store prices as integer cents",
+        "src/cart.rs",
+        "one test is red",
+        "`cargo test -p cart` failed",
+        "claude-code",
+    ] {
+        assert!(text.contains(wanted), "{wanted} in {text}");
+    }
+    assert!(!text.contains("At work here now"), "it has ended: {text}");
+    // What it was shown is not recorded as said.
+    let messages = memory
+        .call(Some("codex:x-1"), "list_messages", json!({}))
+        .await;
+    assert_eq!(messages["messages"], json!([]));
+    // In another project nothing of it is known.
+    let elsewhere = memory.folder.path().join("other");
+    std::fs::create_dir_all(elsewhere.join(".git")).unwrap();
+    let mut other = codex.clone();
+    other["session_id"] = json!("x-2");
+    other["cwd"] = json!(elsewhere.to_str().unwrap());
+    assert_eq!(memory.hook("codex", &other, AT).await["output"], "");
 }

@@ -1,7 +1,7 @@
 //! The fixed text of a context pack: labels, the separator, and the instruction.
 
 use super::inputs::{PackInputs, Passage};
-use crate::events::packs::{Item, PackPurpose};
+use crate::events::packs::{Item, PackPurpose, is_for_message};
 
 /// Label of the history section.
 pub const HISTORY: &str = "Conversation history, oldest first:";
@@ -20,9 +20,9 @@ pub fn entities(are_netbox: bool) -> &'static str {
 
 /// Returns the label of the values section.
 pub fn values(purpose: PackPurpose) -> &'static str {
-    match purpose {
-        PackPurpose::Message => "Values that the message refers to:",
-        PackPurpose::Task => "Values from checkpoints:",
+    match is_for_message(purpose) {
+        true => "Values that the message refers to:",
+        false => "Values from checkpoints:",
     }
 }
 
@@ -51,17 +51,17 @@ pub fn topic(topic: &str) -> String {
 
 /// Renders the message or the task, unchanged to the byte.
 pub fn message(of: &PackInputs) -> String {
-    match of.purpose {
-        PackPurpose::Message => format!("Current user message: {}", of.message),
-        PackPurpose::Task => format!("Current task: {}", of.message),
+    match is_for_message(of.purpose) {
+        true => format!("Current user message: {}", of.message),
+        false => format!("Current task: {}", of.message),
     }
 }
 
 /// Returns the instruction; it is shorter when the pack has no context.
 pub fn instruction(of: &PackInputs, has_context: bool, has_entities: bool) -> String {
-    let what = match of.purpose {
-        PackPurpose::Message => "answer the current user message",
-        PackPurpose::Task => "do the current task",
+    let what = match is_for_message(of.purpose) {
+        true => "answer the current user message",
+        false => "do the current task",
     };
     let mut text = if has_context {
         format!(

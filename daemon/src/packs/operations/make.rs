@@ -12,7 +12,7 @@ use crate::checkpoints;
 use crate::citations;
 use crate::clock::Micros;
 use crate::error::Refusal;
-use crate::events::packs::{Item, PackBuilt, PackDependency, PackPurpose};
+use crate::events::packs::{Item, PackBuilt, PackDependency, PackPurpose, is_for_message};
 use crate::log::{Body, Hash, codec};
 use crate::operation::{Caller, Context, blocking};
 use crate::packs::assembly::{BuiltPack, Omission, build};
@@ -67,9 +67,9 @@ impl PackSpec {
         text: String,
         max_tokens: Option<u64>,
     ) -> Result<Self, Refusal> {
-        let name = match made_for {
-            PackPurpose::Message => "message",
-            PackPurpose::Task => "query",
+        let name = match is_for_message(made_for) {
+            true => "message",
+            false => "query",
         };
         if text.len() > WANTED_BYTES_MAX {
             return Err(Refusal::invalid(format!(

@@ -1,0 +1,327 @@
+//! A host's session starts: what the user wants kept, what the last sessions of the project were asked, did and left
+//! open, and who else works here now.
+
+use std::collections::BTreeSet;
+
+use lored_moments::failures::command;
+use lored_moments::{
+    BriefInput, BriefSection, CUE_COUNTS, DurableKind, SessionEntry, Speaker, brief, one_line,
+    other_line,
+};
+
+use super::sources::{ShownItems, message_item, step_item};
+use super::{BYTES_MAX, Draft, Project, Writer};
+use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEvent};
+use crate::clock::Micros;
+use crate::events::packs::Item;
+use crate::locks::lock_unpoisoned;
+use crate::sessions::SessionRow;
+
+/// Standing rules that are listed.
+const RULES_MAX: usize = 20;
+/// Files that are named as edited.
+const FILES_MAX: usize = 6;
+/// Commands that are named as done.
+const COMMANDS_MAX: usize = 3;
+/// Time since its last event within which an agent is at work: 30 minutes.
+const AT_WORK_MICROS: Micros = 30 * 60 * 1_000_000;
+/// Words from which on a prompt says by itself what is wanted.
+const WORDS_MIN: usize = 4;
+/// Bytes of a token, about: a text that is too long in bytes is written again with fewer tokens.
+const TOKEN_BYTES: usize = 4;
+
+/// A session as the brief describes it.
+struct Described {
+    agent: String,
+    day: String,
+    age_days: f32,
+    asked: Vec<String>,
+    did: Vec<String>,
+    left_open: Vec<String>,
+    files: Vec<String>,
+    sources: Vec<(String, Item)>,
+}
+
+/// Writes the brief; `None` if nothing is known. What the session itself did is left out, and after a resumption also
+/// what was there before.
+pub(super) fn write(
+    writer: &Writer<'_>,
+    project: &Project,
+    own: &str,
+    since: Micros,
+    shown: &ShownItems,
+    budget: usize,
+) -> Option<Draft> {
+    let mut rules: Vec<(KnownSentence, String)> = Vec::new();
+    let (mut sessions, mut others) = (Vec::new(), Vec::new());
+    for (row, trail) in &project.sessions {
+        let trail = lock_unpoisoned(trail);
+        if trail.session == own {
+            continue;
+        }
+        let kept = trail.known.iter().filter(|one| {
+            one.at > since
+                && is_rule(one)
+                && !shown.has(&trail.session, &message_item(&one.message))
+        });
+        rules.extend(kept.map(|one| (one.clone(), trail.session.clone())));
+        if row.last_activity > since {
+            sessions.extend(described(writer, row, &trail));
+        }
+        if is_at_work(writer, row, &trail) {
+            others.extend(at_work(writer, row, &trail));
+        }
+    }
+    let is_remembered = |one: &KnownSentence| one.sentence.kind == DurableKind::Remember;
+    rules.sort_by_key(|(one, _)| std::cmp::Reverse((is_remembered(one), one.at)));
+    let mut said = BTreeSet::new();
+    rules.retain(|(one, _)| said.insert(one.sentence.text.to_lowercase()));
+    rules.truncate(RULES_MAX);
+    compose(writer, &rules, &sessions, &others, budget)
+}
+
+fn compose(
+    writer: &Writer<'_>,
+    rules: &[(KnownSentence, String)],
+    sessions: &[Described],
+    others: &[String],
+    budget: usize,
+) -> Option<Draft> {
+    let lines: Vec<String> = rules
+        .iter()
+        .map(|(one, _)| super::items::line(writer, one))
+        .collect();
+    let refs = |all: &[String]| -> Vec<String> { all.to_vec() };
+    let parts: Vec<[Vec<String>; 4]> = sessions
+        .iter()
+        .map(|one| [&one.asked, &one.did, &one.left_open, &one.files].map(|all| refs(all)))
+        .collect();
+    let parts: Vec<[Vec<&str>; 4]> = parts
+        .iter()
+        .map(|all| {
+            all.each_ref()
+                .map(|one| one.iter().map(String::as_str).collect())
+        })
+        .collect();
+    let entries: Vec<SessionEntry<'_>> = sessions
+        .iter()
+        .zip(&parts)
+        .map(|(one, [asked, did, left_open, files])| SessionEntry {
+            agent: &one.agent,
+            day: &one.day,
+            age_days: one.age_days,
+            branch: "",
+            asked,
+            did,
+            left_open,
+            files,
+        })
+        .collect();
+    let input = BriefInput {
+        rules: &lines.iter().map(String::as_str).collect::<Vec<_>>(),
+        sessions: &entries,
+        others: &others.iter().map(String::as_str).collect::<Vec<_>>(),
+        ..BriefInput::default()
+    };
+    let mut budget = budget;
+    let written = loop {
+        let written = brief(&input, budget, &writer.count());
+        let over = written.text.len().saturating_sub(BYTES_MAX);
+        if over == 0 {
+            break written;
+        }
+        budget = budget.checked_sub(over / TOKEN_BYTES + 1)?;
+    };
+    if written.text.is_empty() {
+        return None;
+    }
+    let mut sources = Vec::new();
+    for (section, at) in &written.pieces {
+        match section {
+            BriefSection::Rules => sources.extend(
+                rules
+                    .get(*at)
+                    .map(|(one, session)| (session.clone(), message_item(&one.message))),
+            ),
+            BriefSection::Sessions => {
+                sources.extend(
+                    sessions
+                        .get(*at)
+                        .into_iter()
+                        .flat_map(|one| one.sources.clone()),
+                );
+            }
+            BriefSection::Notes | BriefSection::Others => {}
+        }
+    }
+    Some(Draft {
+        text: written.text,
+        sources,
+    })
+}
+
+/// Whether a sentence is worth telling at each start: what the user decided, or asked to be remembered.
+fn is_rule(one: &KnownSentence) -> bool {
+    one.speaker == Speaker::User
+        && one.sentence.cue >= CUE_COUNTS
+        && one.sentence.kind != DurableKind::Finding
+}
+
+/// Describes a session by what it was asked, did, and left open.
+fn described(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<Described> {
+    let (message, _) = request(trail)?;
+    let prompts = super::compaction::prompts(trail);
+    let mut sources = vec![(trail.session.clone(), message_item(message))];
+    let files = edited(writer, trail);
+    let mut did = Vec::new();
+    if !files.is_empty() {
+        let named: Vec<&str> = files.iter().take(FILES_MAX).map(String::as_str).collect();
+        did.push(format!("edited {}", named.join(", ")));
+    }
+    if let Some((message, answer)) = last_answer(trail) {
+        did.push(format!("it ended with \"{}\"", one_line(answer)));
+        sources.push((trail.session.clone(), message_item(message)));
+    }
+    let changes = super::compaction::calls(trail).filter(|call| {
+        let line = call.command.as_deref().unwrap_or_default();
+        !call.is_failure && command(line).effect() == lored_moments::failures::Effect::Changes
+    });
+    let mut changes: Vec<String> = changes
+        .filter_map(|call| Some(format!("`{}`", one_line(call.command.as_deref()?))))
+        .collect();
+    changes.reverse();
+    changes.truncate(COMMANDS_MAX);
+    did.extend(changes);
+    let mut left_open = Vec::new();
+    if let Some(call) = open_failure(trail) {
+        let line = call.command.as_deref().unwrap_or_default();
+        left_open.push(format!("`{}` failed", one_line(line)));
+        sources.push((trail.session.clone(), step_item(call)));
+    }
+    let (plan, _) = super::compaction::plan(trail);
+    left_open.extend(
+        plan.into_iter()
+            .filter(|item| !is_done(&item.state))
+            .map(|item| item.text),
+    );
+    let age = writer.now.saturating_sub(row.last_activity);
+    Some(Described {
+        agent: agent(trail),
+        day: writer.day(row.last_activity),
+        age_days: age as f32 / 86_400_000_000.0,
+        asked: prompts.iter().map(|(_, text)| one_line(text)).collect(),
+        did,
+        left_open,
+        files,
+        sources,
+    })
+}
+
+/// Says what another agent is working on; `None` if that is not known.
+fn at_work(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<String> {
+    let files = edited(writer, trail);
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    let task = request(trail).map_or("", |(_, text)| text);
+    let since = writer.ago(row.last_activity);
+    let is_known = !files.is_empty() || !task.is_empty();
+    is_known.then(|| other_line(&agent(trail), &since, &files, task))
+}
+
+/// Whether a session is being worked in now.
+pub(super) fn is_at_work(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> bool {
+    writer.now.saturating_sub(row.last_activity) < AT_WORK_MICROS && !has_ended(trail)
+}
+
+/// Returns the last prompt that says by itself what is wanted: message ID and text.
+pub(super) fn request(trail: &Trail) -> Option<(&str, &str)> {
+    let prompts = super::compaction::prompts(trail);
+    let is_full = |(_, text): &&(&str, &str)| text.split_whitespace().count() >= WORDS_MIN;
+    prompts
+        .iter()
+        .rev()
+        .find(is_full)
+        .or(prompts.last())
+        .copied()
+}
+
+fn last_answer(trail: &Trail) -> Option<(&str, &str)> {
+    trail
+        .happened
+        .iter()
+        .rev()
+        .find_map(|one| match &one.event {
+            TrailEvent::Answer { message, text } => Some((message.as_str(), text.as_str())),
+            _ => None,
+        })
+}
+
+/// Returns the agent of a session.
+pub(super) fn agent(trail: &Trail) -> String {
+    let named = trail.happened.iter().rev().map(|one| one.agent.as_str());
+    let mut named = named.filter(|agent| !agent.is_empty());
+    named.next().unwrap_or("an agent").to_owned()
+}
+
+/// Returns the files that a session changed, the last changed first.
+fn edited(writer: &Writer<'_>, trail: &Trail) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    let calls: Vec<&CallEnd> = super::compaction::calls(trail).collect();
+    for call in calls.into_iter().rev().filter(|call| !call.is_failure) {
+        for path in &call.edits {
+            let path = writer.shown_path(path).to_owned();
+            if !files.contains(&path) {
+                files.push(path);
+            }
+        }
+    }
+    files
+}
+
+/// Returns the last command that failed and did not succeed since.
+fn open_failure(trail: &Trail) -> Option<&CallEnd> {
+    let calls: Vec<&CallEnd> = super::compaction::calls(trail).collect();
+    let mut succeeded = Vec::new();
+    for call in calls.into_iter().rev().filter(|call| !call.is_interrupted) {
+        let Some(line) = &call.command else {
+            continue;
+        };
+        let run = command(line);
+        if !call.is_failure {
+            succeeded.push(run);
+        } else if !succeeded
+            .iter()
+            .any(|later| later.is_same_program(&run) && later.covers(&run))
+        {
+            return Some(call);
+        }
+    }
+    None
+}
+
+/// Whether the host's session ended, and was not started again.
+fn has_ended(trail: &Trail) -> bool {
+    let last = trail
+        .happened
+        .iter()
+        .rev()
+        .find(|one| !matches!(one.event, TrailEvent::TurnEnded | TrailEvent::Shown(_)));
+    matches!(last.map(|one| &one.event), Some(TrailEvent::Ended))
+}
+
+fn is_done(state: &str) -> bool {
+    matches!(
+        state,
+        "completed" | "done" | "cancelled" | "canceled" | "deleted"
+    )
+}
+
+/// Returns the time up to which a session that starts again knows what others did: that of its last event before the
+/// start. A new session knows nothing.
+pub(super) fn known_until(own: &Trail) -> Micros {
+    let mut before = own
+        .happened
+        .iter()
+        .rev()
+        .skip_while(|one| matches!(one.event, TrailEvent::Started | TrailEvent::Shown(_)));
+    before.next().map_or(0, |one| one.at)
+}

@@ -1,0 +1,174 @@
+//! After a compaction: the work in flight, rebuilt from what the session's trail says.
+
+use std::collections::HashMap;
+
+use lored_moments::{
+    CUE_COUNTS, CommandEntry, DecisionEntry, FileEntry, PlanEntry, Section, WorkInFlight,
+    work_in_flight,
+};
+
+use super::sources::{message_item, step_item};
+use super::{Draft, Writer};
+use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEvent};
+use crate::events::capture::PlannedItem;
+use crate::events::packs::Item;
+
+/// Writes what the session is at; `None` if it has done nothing yet.
+pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option<Draft> {
+    let prompts = prompts(trail);
+    let (plan, plan_text) = plan(trail);
+    let decisions: Vec<&KnownSentence> = trail
+        .known
+        .iter()
+        .filter(|one| one.sentence.cue >= CUE_COUNTS)
+        .collect();
+    let files = files(trail);
+    let commands: Vec<&CallEnd> = calls(trail)
+        .filter(|call| call.command.is_some() && !call.is_interrupted)
+        .collect();
+    let work = WorkInFlight {
+        prompts: &prompts.iter().map(|(_, text)| *text).collect::<Vec<_>>(),
+        plan: &plan
+            .iter()
+            .map(|item| PlanEntry {
+                state: &item.state,
+                text: &item.text,
+            })
+            .collect::<Vec<_>>(),
+        plan_text: plan_text.unwrap_or_default(),
+        decisions: &decisions
+            .iter()
+            .map(|one| DecisionEntry {
+                text: &one.sentence.text,
+                speaker: one.speaker,
+            })
+            .collect::<Vec<_>>(),
+        files: &files
+            .iter()
+            .map(|file| FileEntry {
+                path: writer.shown_path(file.path),
+                edits: file.edits,
+                reads: file.reads,
+            })
+            .collect::<Vec<_>>(),
+        commands: &commands
+            .iter()
+            .map(|call| CommandEntry {
+                line: call.command.as_deref().unwrap_or_default(),
+                exit_status: call.exit_status,
+                is_failure: call.is_failure,
+                output: &call.outcome,
+            })
+            .collect::<Vec<_>>(),
+        values: &[],
+    };
+    let composed = work_in_flight(&work, budget, &writer.count());
+    if composed.text.is_empty() {
+        return None;
+    }
+    let sources = composed.pieces.iter().filter_map(|(section, at)| {
+        let item = match section {
+            Section::Request | Section::Prompts => message_item(prompts.get(*at)?.0),
+            Section::Decisions => message_item(&decisions.get(*at)?.message),
+            Section::Commands | Section::Failure => step_item(commands.get(*at)?),
+            Section::Plan | Section::Files | Section::Values => return None,
+        };
+        Some((trail.session.clone(), item))
+    });
+    let sources: Vec<(String, Item)> = sources.collect();
+    Some(Draft {
+        text: composed.text,
+        sources,
+    })
+}
+
+/// Returns the user's prompts in order, with the ids of their messages.
+pub(super) fn prompts(trail: &Trail) -> Vec<(&str, &str)> {
+    let prompts = trail.happened.iter().filter_map(|one| match &one.event {
+        TrailEvent::Prompt {
+            message,
+            text,
+            is_users: true,
+        } => Some((message.as_str(), text.as_str())),
+        _ => None,
+    });
+    prompts.collect()
+}
+
+/// Returns the last whole list of tasks with the changes after it, and a plan that is prose.
+pub(super) fn plan(trail: &Trail) -> (Vec<PlannedItem>, Option<&str>) {
+    let (mut plan, mut prose): (Vec<PlannedItem>, Option<&str>) = (Vec::new(), None);
+    for one in &trail.happened {
+        let TrailEvent::Planned {
+            items,
+            is_whole,
+            text,
+        } = &one.event
+        else {
+            continue;
+        };
+        if *is_whole {
+            plan.clone_from(items);
+        } else {
+            items.iter().for_each(|item| update(&mut plan, item));
+        }
+        prose = text.as_deref().or(prose);
+    }
+    (plan, prose)
+}
+
+fn update(plan: &mut Vec<PlannedItem>, item: &PlannedItem) {
+    let known = plan.iter_mut().find(|one| match item.id.is_empty() {
+        true => one.text == item.text,
+        false => one.id == item.id,
+    });
+    let Some(known) = known else {
+        plan.push(item.clone());
+        return;
+    };
+    if !item.text.is_empty() {
+        known.text.clone_from(&item.text);
+    }
+    if !item.state.is_empty() {
+        known.state.clone_from(&item.state);
+    }
+}
+
+/// A file that the session used.
+struct UsedFile<'t> {
+    path: &'t str,
+    edits: u32,
+    reads: u32,
+    last_use: usize,
+}
+
+/// Returns the files of a session in the order of their last use.
+fn files(trail: &Trail) -> Vec<UsedFile<'_>> {
+    let mut files: HashMap<&str, UsedFile<'_>> = HashMap::new();
+    for (at, call) in calls(trail).enumerate() {
+        let edits = call.edits.iter().map(|path| (path, true));
+        let reads = call.reads.iter().map(|path| (path, false));
+        for (path, is_edit) in edits.chain(reads) {
+            let file = files.entry(path).or_insert(UsedFile {
+                path,
+                edits: 0,
+                reads: 0,
+                last_use: at,
+            });
+            file.edits += u32::from(is_edit && !call.is_failure);
+            file.reads += u32::from(!is_edit);
+            file.last_use = at;
+        }
+    }
+    let mut files: Vec<UsedFile<'_>> = files.into_values().collect();
+    files.sort_by_key(|file| (file.last_use, file.path));
+    files
+}
+
+/// Returns the calls of a trail that ended, in order.
+pub(super) fn calls(trail: &Trail) -> impl Iterator<Item = &CallEnd> {
+    trail.happened.iter().filter_map(|one| match &one.event {
+        TrailEvent::Called(call) => Some(&**call),
+        _ => None,
+    })
+}

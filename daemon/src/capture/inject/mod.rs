@@ -1,0 +1,248 @@
+//! What is added to a model's context, and when: at each moment the text that fits, or nothing.
+//!
+//! What an item is and how it matches is decided by the pure crate `lored_moments`; here its inputs are read from the
+//! trails of the project's sessions, and what was added is recorded as a pack ([`packs::receipt`]).
+
+mod brief;
+mod compaction;
+mod failure;
+mod items;
+mod point;
+mod sources;
+
+use std::sync::Arc;
+
+use lored_hosts::Moment;
+
+use super::Capture;
+use super::memory::{SharedTrail, Trail, TrailEntry, TrailEvent};
+use crate::checkpoints::Checkpoints;
+use crate::clock::{Micros, format_time};
+use crate::error::Refusal;
+use crate::events::packs::{Item, PackDependency, PackPurpose};
+use crate::locks::lock_unpoisoned;
+use crate::log::Position;
+use crate::operation::{Caller, Context, blocking};
+use crate::packs::{self, AddedText};
+use crate::sessions::SessionRow;
+use crate::state::State;
+use crate::tokens::Tokens;
+
+pub use point::InjectionPoint;
+use sources::ShownItems;
+
+/// Bytes of a text: hosts cut longer ones, with the marks around them.
+const BYTES_MAX: usize = lored_hosts::INJECTED_BYTES_MAX - 200;
+
+/// A text with its sources: session and item.
+struct Draft {
+    text: String,
+    sources: Vec<(String, Item)>,
+}
+
+/// The sessions of a project.
+struct Project {
+    /// The most recently changed first.
+    sessions: Vec<(SessionRow, SharedTrail)>,
+}
+
+impl Project {
+    fn trails(&self) -> impl Iterator<Item = &SharedTrail> {
+        self.sessions.iter().map(|(_, trail)| trail)
+    }
+}
+
+/// What texts are written with.
+struct Writer<'w> {
+    tokens: &'w Tokens,
+    folder: Option<&'w str>,
+    now: Micros,
+}
+
+impl Writer<'_> {
+    fn count(&self) -> impl Fn(&str) -> usize + '_ {
+        |text| self.tokens.count(text)
+    }
+
+    /// Returns a path as the agent in the folder knows it.
+    fn shown_path<'p>(&self, path: &'p str) -> &'p str {
+        let within = self.folder.and_then(|folder| {
+            let rest = path.strip_prefix(folder)?;
+            rest.strip_prefix('/')
+        });
+        within.unwrap_or(path)
+    }
+
+    /// Says how long ago something was.
+    fn ago(&self, at: Micros) -> String {
+        let minutes = self.now.saturating_sub(at) / 60_000_000;
+        match minutes {
+            0 => "now".to_owned(),
+            1..=99 => format!("{minutes} min ago"),
+            100..=2_879 => format!("{} h ago", minutes / 60),
+            _ => format!("{} days ago", minutes / 1_440),
+        }
+    }
+
+    /// Returns the day of a time.
+    fn day(&self, at: Micros) -> String {
+        let mut time = format_time(at);
+        time.truncate(10);
+        time
+    }
+}
+
+/// Decides what to add at a point of a session, records it, and returns it; empty if there is nothing to add. `at` is
+/// the position of what the hook reported.
+pub(super) async fn add(
+    cx: &Arc<Context>,
+    caller: &Caller,
+    point: InjectionPoint,
+    session: String,
+    at: Position,
+) -> String {
+    match try_add(cx, caller, point, session, at).await {
+        Ok(text) => text,
+        Err(refusal) => {
+            // The turn goes on without it.
+            tracing::warn!(%refusal, "nothing was added to a model's context");
+            String::new()
+        }
+    }
+}
+
+async fn try_add(
+    cx: &Arc<Context>,
+    caller: &Caller,
+    point: InjectionPoint,
+    session: String,
+    at: Position,
+) -> Result<String, Refusal> {
+    let state = State::live(cx, Some(at)).await?;
+    let read_at = state.position();
+    let (shared, of) = (Arc::clone(cx), session.clone());
+    let added = blocking(move || decide(&shared, &state, &of, &point)).await?;
+    let Some(added) = added else {
+        return Ok(String::new());
+    };
+    let receipt = packs::receipt(cx, &session, read_at, &added);
+    cx.write(caller, None, 0, receipt).await?;
+    Ok(added.text)
+}
+
+/// Decides what to add.
+fn decide(
+    cx: &Context,
+    state: &State,
+    session: &str,
+    point: &InjectionPoint,
+) -> Result<Option<AddedText>, Refusal> {
+    let capture = Capture::of(cx)?;
+    let Some(own) = capture.trails.of(cx, state, session)? else {
+        return Ok(None);
+    };
+    let writer = Writer {
+        tokens: &Checkpoints::of(cx)?.tokens,
+        folder: point.folder.as_deref(),
+        now: cx.engine.clock().now(),
+    };
+    let moment = owed(&lock_unpoisoned(&own), point);
+    let budget = moment.tokens_max();
+    let draft = match moment {
+        Moment::AfterCompaction => compaction::write(&writer, &lock_unpoisoned(&own), budget),
+        Moment::ToolFailed => match &point.failure {
+            Some((line, output)) => {
+                let project = project_of(cx, state, &own)?;
+                failure::write(&writer, &project, line, output, budget)
+            }
+            None => None,
+        },
+        Moment::Start => {
+            let (shown, since) = {
+                let own = lock_unpoisoned(&own);
+                (ShownItems::to(&own), brief::known_until(&own))
+            };
+            let project = project_of(cx, state, &own)?;
+            brief::write(&writer, &project, session, since, &shown, budget)
+        }
+        Moment::Prompt => {
+            // The lock ends first: the trails of the project are read next.
+            let shown = ShownItems::to(&lock_unpoisoned(&own));
+            let project = project_of(cx, state, &own)?;
+            items::for_prompt(&writer, &project, session, &point.text, &shown, budget)
+        }
+        Moment::BeforeEdit => {
+            let shown = ShownItems::to(&lock_unpoisoned(&own));
+            let project = project_of(cx, state, &own)?;
+            items::for_edit(&writer, &project, session, &point.edits, &shown, budget)
+        }
+        Moment::BeforeSubagent => {
+            let project = project_of(cx, state, &own)?;
+            items::for_task(&writer, &project, session, &point.text, budget)
+        }
+    };
+    Ok(draft.map(|draft| AddedText {
+        made_for: purpose(moment),
+        wanted: point.text.clone(),
+        tokens: writer.tokens.count(&draft.text) as u64,
+        budget: budget as u64,
+        sources: draft
+            .sources
+            .into_iter()
+            .map(|(session, item)| PackDependency {
+                session: Some(session),
+                item,
+            })
+            .collect(),
+        text: draft.text,
+    }))
+}
+
+/// Returns the sessions of the project of a session, or that session alone.
+fn project_of(cx: &Context, state: &State, own: &SharedTrail) -> Result<Project, Refusal> {
+    let project = lock_unpoisoned(own).project.clone();
+    let capture = Capture::of(cx)?;
+    let sessions = match project {
+        Some(project) => capture.trails.of_project(cx, state, &project)?,
+        None => Vec::new(),
+    };
+    Ok(Project { sessions })
+}
+
+/// Returns the moment whose text is added: with a prompt also that of a start or a compaction whose event does not
+/// reach the model of this host.
+fn owed(own: &Trail, point: &InjectionPoint) -> Moment {
+    let is_paid = |one: &&TrailEntry| match &one.event {
+        TrailEvent::Shown(pack) => {
+            matches!(
+                pack.made_for,
+                PackPurpose::Start | PackPurpose::AfterCompaction
+            )
+        }
+        _ => false,
+    };
+    let is_debt = |one: &&TrailEntry| matches!(one.event, TrailEvent::Compacted);
+    let mut newest = own.happened.iter().rev();
+    if point.brings(Moment::AfterCompaction)
+        && newest
+            .find(|one| is_paid(one) || is_debt(one))
+            .is_some_and(|one| is_debt(&one))
+    {
+        return Moment::AfterCompaction;
+    }
+    if point.brings(Moment::Start) && !own.happened.iter().any(|one| is_paid(&one)) {
+        return Moment::Start;
+    }
+    point.moment
+}
+
+const fn purpose(moment: Moment) -> PackPurpose {
+    match moment {
+        Moment::Start => PackPurpose::Start,
+        Moment::AfterCompaction => PackPurpose::AfterCompaction,
+        Moment::Prompt => PackPurpose::Prompt,
+        Moment::BeforeEdit => PackPurpose::BeforeEdit,
+        Moment::ToolFailed => PackPurpose::ToolFailed,
+        Moment::BeforeSubagent => PackPurpose::BeforeSubagent,
+    }
+}

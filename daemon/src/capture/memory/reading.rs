@@ -1,0 +1,78 @@
+//! Reads the parts of events that a trail keeps.
+
+use super::trail::TrailEvent;
+use crate::error::Refusal;
+use crate::events::capture::{Observation, ObservationDetails};
+use crate::events::steps::Text;
+use crate::store::Blobs;
+
+/// Bytes of a result, and of what a call writes, that are kept: as many from its end.
+const RESULT_BYTES_MAX: usize = 3 << 10;
+/// Longer texts in files of their own are not read for this.
+const BLOB_BYTES_MAX: u64 = 1 << 20;
+
+/// Returns what an observation says that stands alone.
+pub(super) fn observed(meta: &Observation, details: ObservationDetails) -> Option<TrailEvent> {
+    Some(match meta.what.as_str() {
+        "start" => TrailEvent::Started,
+        "end" => TrailEvent::Ended,
+        "turn-end" => TrailEvent::TurnEnded,
+        "compaction-end" => TrailEvent::Compacted,
+        "call" => TrailEvent::Began {
+            command: details.command,
+            edits: details.edits,
+        },
+        "plan" => TrailEvent::Planned {
+            items: details.plan,
+            is_whole: details.is_whole_plan,
+            text: details.text,
+        },
+        _ => return None,
+    })
+}
+
+/// Returns what an edit writes, from its parameters as JSON, of which the middle may be missing.
+pub(super) fn written(parameters: &str) -> String {
+    let texts = [
+        "content",
+        "new_string",
+        "newString",
+        "new_str",
+        "patch",
+        "input",
+    ];
+    let parsed: Option<serde_json::Value> = serde_json::from_str(parameters).ok();
+    let field = parsed.as_ref().and_then(|value| {
+        let mut texts = texts.iter();
+        texts.find_map(|name| value.get(name)?.as_str())
+    });
+    field.unwrap_or(parameters).to_owned()
+}
+
+/// Returns the beginning of a text.
+pub(super) fn beginning(blobs: &Blobs, text: Text, bytes_max: usize) -> Result<String, Refusal> {
+    if text.blob().is_some() && text.bytes() > BLOB_BYTES_MAX {
+        return Ok(String::new());
+    }
+    let mut text = text.read(blobs)?;
+    text.truncate(text.floor_char_boundary(bytes_max));
+    Ok(text)
+}
+
+/// Returns the beginning and the end of a text: errors stand at either.
+pub(super) fn ends(blobs: &Blobs, text: Option<Text>) -> Result<String, Refusal> {
+    let Some(text) = text else {
+        return Ok(String::new());
+    };
+    if text.blob().is_some() && text.bytes() > BLOB_BYTES_MAX {
+        return Ok(String::new());
+    }
+    let text = text.read(blobs)?;
+    if text.len() <= 2 * RESULT_BYTES_MAX {
+        return Ok(text);
+    }
+    let head = text.get(..text.floor_char_boundary(RESULT_BYTES_MAX));
+    let tail = text.get(text.ceil_char_boundary(text.len() - RESULT_BYTES_MAX)..);
+    let [head, tail] = [head, tail].map(Option::unwrap_or_default);
+    Ok(format!("{head}\n…\n{tail}"))
+}

@@ -1,0 +1,483 @@
+//! What one session said and did, in order.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lored_moments::failures::{Event as RepairEvent, KnownFailure};
+use lored_moments::{DurableSentence, Message, Speaker, durable};
+
+use super::reading::{beginning, ends, observed, written};
+use crate::clock::Micros;
+use crate::error::Refusal;
+use crate::events::capture::{
+    CaptureEvent, Following, Observation, ObservationDetails, PlannedItem,
+};
+use crate::events::messages::{MessageEvent, MessageRecorded, Sender};
+use crate::events::packs::{PackBuilt, PackEvent};
+use crate::events::steps::{StepEvent, StepRecorded};
+use crate::events::{self, Event};
+use crate::log::{EventScope, LoggedEvent, Position};
+use crate::operation::Context;
+use crate::state::State;
+use crate::store::Blobs;
+
+/// Number of events of a session that are kept, the newest ones.
+const EVENTS_MAX: usize = 3000;
+/// Sentences of a session that are kept, the newest ones.
+const KNOWN_MAX: usize = 1000;
+/// Bytes of a message that are kept.
+const SAID_BYTES_MAX: usize = 16 << 10;
+/// Memory of an entry beside its texts, in bytes.
+const ENTRY_BYTES: usize = 200;
+
+/// What one session said and did, in order.
+#[derive(Debug)]
+pub struct Trail {
+    /// The session.
+    pub session: String,
+    /// Its project.
+    pub project: Option<String>,
+    /// What happened, the oldest first.
+    pub happened: VecDeque<TrailEntry>,
+    /// Sentences that hold for longer than their turn, the oldest first.
+    pub known: VecDeque<KnownSentence>,
+    /// Number of the current turn: it grows with each prompt.
+    pub turn: u32,
+    /// Commands that failed, with what mended them, when this number of events had been read.
+    failures: Option<(Position, Arc<Vec<FailedCommand>>)>,
+    read_up_to: Position,
+    bytes: usize,
+    /// An observation whose message or step comes next.
+    before: Option<(Observation, ObservationDetails)>,
+}
+
+/// A sentence that holds for longer than its turn.
+#[derive(Clone, Debug)]
+pub struct KnownSentence {
+    /// Position of its message.
+    pub position: Position,
+    /// ID of its message.
+    pub message: String,
+    /// Time of the message.
+    pub at: Micros,
+    /// The agent to which or by which it was said.
+    pub agent: String,
+    /// Who said it.
+    pub speaker: Speaker,
+    /// The turn in which it was said.
+    pub turn: u32,
+    /// The sentence.
+    pub sentence: DurableSentence,
+}
+
+/// A command that failed, with what happened afterwards.
+#[derive(Clone, Debug)]
+pub struct FailedCommand {
+    /// Position of its event.
+    pub position: Position,
+    /// Time of its event.
+    pub at: Micros,
+    /// The agent that ran it.
+    pub agent: String,
+    /// Its step and attempt.
+    pub step: (u32, u32),
+    /// What it was, and what mended it.
+    pub failure: KnownFailure,
+}
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub struct TrailEntry {
+    /// The turn.
+    pub turn: u32,
+    /// Position of its event.
+    pub position: Position,
+    /// Its time.
+    pub at: Micros,
+    /// The agent.
+    pub agent: String,
+    /// What it was.
+    pub event: TrailEvent,
+}
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum TrailEvent {
+    /// Someone asked or told the agent something.
+    Prompt {
+        /// Message ID.
+        message: String,
+        /// The text.
+        text: String,
+        /// Whether the user wrote it, not another agent or the host.
+        is_users: bool,
+    },
+    /// The agent said something.
+    Answer {
+        /// Message ID.
+        message: String,
+        /// The text.
+        text: String,
+    },
+    /// A call began.
+    Began {
+        /// The command line.
+        command: Option<String>,
+        /// Files that it will change.
+        edits: Vec<String>,
+    },
+    /// A call ended.
+    Called(Box<CallEnd>),
+    /// The plan or list of tasks changed.
+    Planned {
+        /// The items that changed, or all.
+        items: Vec<PlannedItem>,
+        /// Whether these are all.
+        is_whole: bool,
+        /// A plan that is prose.
+        text: Option<String>,
+    },
+    /// The host's session started.
+    Started,
+    /// The conversation was compacted.
+    Compacted,
+    /// The turn ended.
+    TurnEnded,
+    /// The host's session ended.
+    Ended,
+    /// A pack was built for the session, or text was added to its model's context.
+    Shown(Box<PackBuilt>),
+}
+
+/// The end of a call.
+#[derive(Clone, Debug, Default)]
+pub struct CallEnd {
+    /// Step number.
+    pub step: u32,
+    /// Attempt at the number.
+    pub attempt: u32,
+    /// The command line.
+    pub command: Option<String>,
+    /// Files that it changed.
+    pub edits: Vec<String>,
+    /// Files that it read.
+    pub reads: Vec<String>,
+    /// Exit status of the command.
+    pub exit_status: Option<i64>,
+    /// Whether it failed.
+    pub is_failure: bool,
+    /// Whether a person stopped or refused it.
+    pub is_interrupted: bool,
+    /// Beginning and end of its error and result.
+    pub outcome: String,
+    /// Beginning and end of what it writes into its files.
+    pub new_text: String,
+}
+
+impl Trail {
+    /// Creates an empty trail.
+    pub(super) fn new(session: &str, project: Option<String>) -> Self {
+        Self {
+            session: session.to_owned(),
+            project,
+            happened: VecDeque::new(),
+            known: VecDeque::new(),
+            turn: 0,
+            failures: None,
+            read_up_to: Position(0),
+            bytes: 0,
+            before: None,
+        }
+    }
+
+    /// Returns its size in memory, in bytes.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Reads what was recorded since, or at first the newest events.
+    pub(super) fn catch_up(&mut self, cx: &Context, state: &State) -> Result<(), Refusal> {
+        let up_to = state.position();
+        if self.read_up_to >= up_to {
+            return Ok(());
+        }
+        let log = state.log();
+        let scope = EventScope::Session(&self.session);
+        let mut new: Vec<LoggedEvent> = Vec::new();
+        if self.read_up_to == Position(0) {
+            log.back(scope, Position(up_to.0 + 1), &mut |event| {
+                new.push(event);
+                Ok(match new.len() {
+                    EVENTS_MAX => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                })
+            })?;
+            new.reverse();
+        } else {
+            for (position, record) in log.stream(scope, self.read_up_to, up_to, usize::MAX)? {
+                new.push(log.event(record, position)?);
+            }
+        }
+        for event in &new {
+            self.add(&cx.blobs, event)?;
+        }
+        self.read_up_to = up_to;
+        while self.happened.len() > EVENTS_MAX {
+            if let Some(gone) = self.happened.pop_front() {
+                self.bytes -= gone.bytes();
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, blobs: &Blobs, event: &LoggedEvent) -> Result<(), Refusal> {
+        let before = self.before.take();
+        let Some(event_read) = self.read(blobs, event, before)? else {
+            return Ok(());
+        };
+        if let TrailEvent::Prompt { is_users: true, .. } = &event_read {
+            self.turn += 1;
+        }
+        self.learn(event, &event_read);
+        let happened = TrailEntry {
+            turn: self.turn,
+            position: event.position(),
+            at: event.header.happened_at(),
+            agent: event.header.actor.agent.clone(),
+            event: event_read,
+        };
+        self.bytes += happened.bytes();
+        self.happened.push_back(happened);
+        Ok(())
+    }
+
+    /// Returns the commands that failed, in order, each with what mended it.
+    pub fn failures(&mut self) -> Arc<Vec<FailedCommand>> {
+        let newest = self.happened.back().map_or(Position(0), |one| one.position);
+        if let Some((known_at, known)) = &self.failures
+            && *known_at == newest
+        {
+            return Arc::clone(known);
+        }
+        let found = Arc::new(self.find_failures());
+        self.failures = Some((newest, Arc::clone(&found)));
+        found
+    }
+
+    fn find_failures(&self) -> Vec<FailedCommand> {
+        let calls: Vec<(&TrailEntry, &CallEnd)> = self
+            .happened
+            .iter()
+            .filter_map(|one| match &one.event {
+                TrailEvent::Called(call) if !call.is_interrupted => Some((one, &**call)),
+                _ => None,
+            })
+            .collect();
+        let events: Vec<RepairEvent<'_>> =
+            calls.iter().flat_map(|(_, call)| call.events()).collect();
+        let mut next = 0;
+        let mut found = Vec::new();
+        for (entry, call) in calls {
+            next += call.events().count();
+            let Some(line) = call.command.as_deref().filter(|_| call.is_failure) else {
+                continue;
+            };
+            let after = events.get(next..).unwrap_or_default();
+            found.push(FailedCommand {
+                position: entry.position,
+                at: entry.at,
+                agent: entry.agent.clone(),
+                step: (call.step, call.attempt),
+                failure: KnownFailure::new(line, &call.outcome, after),
+            });
+        }
+        found
+    }
+
+    /// Takes up what a message says that holds for longer.
+    fn learn(&mut self, event: &LoggedEvent, said_or_done: &TrailEvent) {
+        let (message, said) = match said_or_done {
+            TrailEvent::Prompt {
+                message,
+                text,
+                is_users: true,
+            } => {
+                let before = self.happened.iter().rev();
+                let of_turn = before.take_while(|one| one.turn + 1 == self.turn);
+                let said = Message {
+                    text,
+                    speaker: Speaker::User,
+                    previous_answer: self.last_answer(),
+                    follows_edit: of_turn.clone().any(TrailEntry::is_edit),
+                };
+                (message, said)
+            }
+            TrailEvent::Answer { message, text } => (message, Message::answer(text)),
+            _ => return,
+        };
+        let speaker = said.speaker;
+        for sentence in durable(&said) {
+            let known = KnownSentence {
+                position: event.position(),
+                message: message.clone(),
+                at: event.header.happened_at(),
+                agent: event.header.actor.agent.clone(),
+                speaker,
+                turn: self.turn,
+                sentence,
+            };
+            self.bytes += known.bytes();
+            self.known.push_back(known);
+        }
+        while self.known.len() > KNOWN_MAX {
+            if let Some(gone) = self.known.pop_front() {
+                self.bytes -= gone.bytes();
+            }
+        }
+    }
+
+    /// Returns the last answer, if no prompt came after it.
+    fn last_answer(&self) -> Option<&str> {
+        self.happened
+            .iter()
+            .rev()
+            .find_map(|one| match &one.event {
+                TrailEvent::Answer { text, .. } => Some(Some(text.as_str())),
+                TrailEvent::Prompt { .. } => Some(None),
+                _ => None,
+            })?
+    }
+
+    fn read(
+        &mut self,
+        blobs: &Blobs,
+        event: &LoggedEvent,
+        before: Option<(Observation, ObservationDetails)>,
+    ) -> Result<Option<TrailEvent>, Refusal> {
+        Ok(match Event::of(event)? {
+            Some(Event::Message(MessageEvent::Message(said))) => {
+                let body: MessageRecorded = events::body(event)?;
+                let text = beginning(blobs, body.content, SAID_BYTES_MAX)?;
+                match said.sender {
+                    Sender::Assistant => Some(TrailEvent::Answer {
+                        message: said.id,
+                        text,
+                    }),
+                    Sender::User | Sender::System => Some(TrailEvent::Prompt {
+                        message: said.id,
+                        text,
+                        is_users: said.sender == Sender::User,
+                    }),
+                    Sender::Tool => None,
+                }
+            }
+            Some(Event::Step(StepEvent::Recorded(assigned))) => {
+                let body: StepRecorded = events::body(event)?;
+                let details = before.map(|(_, details)| details).unwrap_or_default();
+                let new_text = match details.edits.is_empty() {
+                    true => String::new(),
+                    false => written(&ends(blobs, body.parameters)?),
+                };
+                let error = ends(blobs, body.error)?;
+                let result = ends(blobs, body.result)?;
+                Some(TrailEvent::Called(Box::new(CallEnd {
+                    step: assigned.step,
+                    attempt: assigned.attempt,
+                    command: details.command,
+                    edits: details.edits,
+                    reads: details.reads,
+                    exit_status: details.exit_status,
+                    is_failure: !assigned.success,
+                    is_interrupted: details.is_interrupted,
+                    outcome: match (error.is_empty(), result.is_empty()) {
+                        (false, false) => format!("{error}\n{result}"),
+                        _ => error + &result,
+                    },
+                    new_text,
+                })))
+            }
+            Some(Event::Pack(PackEvent::Built(built))) => Some(TrailEvent::Shown(Box::new(built))),
+            Some(Event::Capture(CaptureEvent::Observed(meta))) => {
+                let details: ObservationDetails = events::body(event)?;
+                match meta.following {
+                    Some(Following::Message | Following::Step) => {
+                        self.before = Some((meta, details));
+                        None
+                    }
+                    None => observed(&meta, details),
+                }
+            }
+            Some(
+                Event::Session(_)
+                | Event::Step(_)
+                | Event::Message(_)
+                | Event::Entity(_)
+                | Event::Pack(_)
+                | Event::Checkpoint(_)
+                | Event::Project(_)
+                | Event::Document(_)
+                | Event::Forgetting(_),
+            )
+            | None => None,
+        })
+    }
+}
+
+impl CallEnd {
+    /// Returns what matters for the repair of failures.
+    fn events(&self) -> impl Iterator<Item = RepairEvent<'_>> {
+        let command = self.command.as_deref().map(|line| RepairEvent::Command {
+            line,
+            output: &self.outcome,
+            is_failure: self.is_failure,
+        });
+        let is_done = !self.is_failure;
+        let edits = self.edits.iter().filter(move |_| is_done);
+        let edits = edits.map(|path| RepairEvent::Edit {
+            path,
+            text: &self.new_text,
+        });
+        command.into_iter().chain(edits)
+    }
+}
+
+impl KnownSentence {
+    fn bytes(&self) -> usize {
+        ENTRY_BYTES + self.sentence.text.len()
+    }
+}
+
+impl TrailEntry {
+    /// Whether it is a call that changed files.
+    fn is_edit(&self) -> bool {
+        matches!(&self.event, TrailEvent::Called(call) if !call.edits.is_empty() && !call.is_failure)
+    }
+
+    fn bytes(&self) -> usize {
+        let strings = |all: &[String]| all.iter().map(|one| one.len() + 24).sum::<usize>();
+        let texts = match &self.event {
+            TrailEvent::Prompt { text, .. } | TrailEvent::Answer { text, .. } => text.len(),
+            TrailEvent::Began { edits, command, .. } => {
+                strings(edits) + command.as_ref().map_or(0, String::len)
+            }
+            TrailEvent::Called(call) => {
+                strings(&call.edits)
+                    + strings(&call.reads)
+                    + call.command.as_ref().map_or(0, String::len)
+                    + call.outcome.len()
+                    + call.new_text.len()
+            }
+            TrailEvent::Planned { items, text, .. } => {
+                items.iter().map(|item| item.text.len() + 72).sum::<usize>()
+                    + text.as_ref().map_or(0, String::len)
+            }
+            TrailEvent::Shown(built) => 100 * built.rests_on.len() + built.pieces.len(),
+            TrailEvent::Started
+            | TrailEvent::Compacted
+            | TrailEvent::TurnEnded
+            | TrailEvent::Ended => 0,
+        };
+        ENTRY_BYTES + texts
+    }
+}
