@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use tokio::sync::Notify;
+
+use super::inject::knowledge::ProjectKnowledge;
 use super::memory::Trails;
 use super::recent::RecentKeys;
 use crate::error::{Code, Refusal};
@@ -21,12 +23,12 @@ pub struct Capture {
     pub(super) recent: RecentKeys,
     /// What sessions said and did.
     pub(super) trails: Trails,
+    /// What projects know.
+    pub(super) knowledge: ProjectKnowledge,
+    /// Notified by the first call of a hook.
+    hooked: Notify,
     /// Projects of folders.
     projects: Mutex<HashMap<PathBuf, Option<String>>>,
-    /// Number of payloads with events that this release does not know.
-    pub(super) unknown_events: AtomicU64,
-    /// Number of fields that this release does not know.
-    pub(super) unknown_fields: AtomicU64,
 }
 
 impl Capture {
@@ -38,6 +40,16 @@ impl Capture {
         cx.extensions
             .get()
             .ok_or_else(|| Refusal::new(Code::Internal, "the daemon was started without capture"))
+    }
+
+    /// Notes a call of a hook.
+    pub(super) fn note_hook(&self) {
+        self.hooked.notify_one();
+    }
+
+    /// Waits for a call of a hook, if there was none.
+    pub async fn first_hook(&self) {
+        self.hooked.notified().await;
     }
 
     /// Returns the project of a folder. A hook runs at every step of an agent, mostly in the same folder.
@@ -61,11 +73,5 @@ impl Capture {
     /// Forgets the projects of folders: a session starts, and a folder may have become one since.
     pub(super) fn forget_folders(&self) {
         lock_unpoisoned(&self.projects).clear();
-    }
-
-    /// Counts what this release does not know.
-    pub(super) fn count_unknown(&self, events: u64, fields: u64) {
-        self.unknown_events.fetch_add(events, Ordering::Relaxed);
-        self.unknown_fields.fetch_add(fields, Ordering::Relaxed);
     }
 }

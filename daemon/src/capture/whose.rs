@@ -85,6 +85,33 @@ pub(super) fn joined(
     Ok((!is_same).then_some(process))
 }
 
+/// Returns the session here that the session of a subagent belongs to, if it is known.
+///
+/// # Errors
+/// When a row cannot be read.
+pub(super) fn parent(
+    state: &State,
+    caller: &Caller,
+    source: &Source,
+) -> Result<Option<String>, Refusal> {
+    let parent = match (&source.agent, &source.parent_session) {
+        (Some(_), _) => Source {
+            agent: None,
+            ..source.clone()
+        },
+        (None, Some(parent)) => Source {
+            session: Some(parent.clone()),
+            ..source.clone()
+        },
+        (None, None) => return Ok(None),
+    };
+    let Some(text) = host_session(&parent) else {
+        return Ok(None);
+    };
+    let host = HostSession::new(text, caller.actor.uid, caller.project.as_deref());
+    Ok(sessions::of_host(state, &host.hash())?)
+}
+
 /// Returns the name of the agent: the host's, with the subagent's kind.
 fn agent(source: &Source) -> String {
     let mut name = source.host.name().to_owned();

@@ -47,7 +47,6 @@ struct Described {
 pub(super) fn write(
     writer: &Writer<'_>,
     project: &Project,
-    own: &str,
     since: Micros,
     shown: &ShownItems,
     budget: usize,
@@ -56,21 +55,22 @@ pub(super) fn write(
     let (mut sessions, mut others) = (Vec::new(), Vec::new());
     for (row, trail) in &project.sessions {
         let trail = lock_unpoisoned(trail);
-        if trail.session == own {
+        if trail.session == project.own {
             continue;
         }
-        let kept = trail.known.iter().filter(|one| {
-            one.at > since
-                && is_rule(one)
-                && !shown.has(&trail.session, &message_item(&one.message))
-        });
+        let kept = trail
+            .known
+            .iter()
+            .filter(|one| one.at > since && is_rule(one) && !shown.has_said(&trail.session, one));
         rules.extend(kept.map(|one| (one.clone(), trail.session.clone())));
-        if row.last_activity > since {
-            sessions.extend(described(writer, row, &trail));
-        }
-        if is_at_work(writer, row, &trail) {
+        let described = (row.last_activity > since)
+            .then(|| described(writer, row, &trail))
+            .flatten();
+        // A session is described once: what it was asked and did says more than that it is at work.
+        if described.is_none() && is_at_work(writer, row, &trail) {
             others.extend(at_work(writer, row, &trail));
         }
+        sessions.extend(described);
     }
     let is_remembered = |one: &KnownSentence| one.sentence.kind == DurableKind::Remember;
     rules.sort_by_key(|(one, _)| std::cmp::Reverse((is_remembered(one), one.at)));
@@ -206,7 +206,10 @@ fn described(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<Des
     );
     let age = writer.now.saturating_sub(row.last_activity);
     Some(Described {
-        agent: agent(trail),
+        agent: match is_at_work(writer, row, trail) {
+            true => format!("{}, at work now", agent(trail)),
+            false => agent(trail),
+        },
         day: writer.day(row.last_activity),
         age_days: age as f32 / 86_400_000_000.0,
         asked: prompts.iter().map(|(_, text)| one_line(text)).collect(),

@@ -7,10 +7,11 @@ mod brief;
 mod compaction;
 mod failure;
 mod items;
+pub(super) mod knowledge;
 mod point;
 mod sources;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use lored_hosts::Moment;
 
@@ -28,6 +29,7 @@ use crate::sessions::SessionRow;
 use crate::state::State;
 use crate::tokens::Tokens;
 
+use knowledge::Knowledge;
 pub use point::InjectionPoint;
 use sources::ShownItems;
 
@@ -42,13 +44,27 @@ struct Draft {
 
 /// The sessions of a project.
 struct Project {
+    /// The session at whose moment they are read.
+    own: String,
     /// The most recently changed first.
     sessions: Vec<(SessionRow, SharedTrail)>,
+    /// State of the trails: it changes when something was forgotten.
+    generation: u64,
+    /// What the project knows.
+    knowledge: Arc<Mutex<Knowledge>>,
 }
 
 impl Project {
     fn trails(&self) -> impl Iterator<Item = &SharedTrail> {
         self.sessions.iter().map(|(_, trail)| trail)
+    }
+
+    /// Reads the session's own trail.
+    fn own_trail<T>(&self, read: impl Fn(&Trail) -> T) -> Option<T> {
+        self.trails().find_map(|trail| {
+            let trail = lock_unpoisoned(trail);
+            (trail.session == self.own).then(|| read(&trail))
+        })
     }
 }
 
@@ -121,7 +137,21 @@ async fn try_add(
     let state = State::live(cx, Some(at)).await?;
     let read_at = state.position();
     let (shared, of) = (Arc::clone(cx), session.clone());
-    let added = blocking(move || decide(&shared, &state, &of, &point)).await?;
+    let is_start = point.moment == Moment::Start;
+    let (added, state) = blocking(move || {
+        let added = decide(&shared, &state, &of, &point)?;
+        Ok((added, state))
+    })
+    .await?;
+    if is_start {
+        let (shared, of) = (Arc::clone(cx), session.clone());
+        // The start does not wait for it.
+        tokio::task::spawn_blocking(move || {
+            if let Err(refusal) = prepare(&shared, &state, &of) {
+                tracing::warn!(%refusal, "what the project knows was not gathered");
+            }
+        });
+    }
     let Some(added) = added else {
         return Ok(String::new());
     };
@@ -163,22 +193,22 @@ fn decide(
                 (ShownItems::to(&own), brief::known_until(&own))
             };
             let project = project_of(cx, state, &own)?;
-            brief::write(&writer, &project, session, since, &shown, budget)
+            brief::write(&writer, &project, since, &shown, budget)
         }
         Moment::Prompt => {
             // The lock ends first: the trails of the project are read next.
             let shown = ShownItems::to(&lock_unpoisoned(&own));
             let project = project_of(cx, state, &own)?;
-            items::for_prompt(&writer, &project, session, &point.text, &shown, budget)
+            items::for_prompt(&writer, &project, &point.text, &shown, budget)
         }
         Moment::BeforeEdit => {
             let shown = ShownItems::to(&lock_unpoisoned(&own));
             let project = project_of(cx, state, &own)?;
-            items::for_edit(&writer, &project, session, &point.edits, &shown, budget)
+            items::for_edit(&writer, &project, &point.edits, &shown, budget)
         }
         Moment::BeforeSubagent => {
             let project = project_of(cx, state, &own)?;
-            items::for_task(&writer, &project, session, &point.text, budget)
+            items::for_task(&writer, &project, &point.text, budget)
         }
     };
     Ok(draft.map(|draft| AddedText {
@@ -198,15 +228,35 @@ fn decide(
     }))
 }
 
-/// Returns the sessions of the project of a session, or that session alone.
+/// Returns the sessions of the project of a session; none if it has no project.
 fn project_of(cx: &Context, state: &State, own: &SharedTrail) -> Result<Project, Refusal> {
-    let project = lock_unpoisoned(own).project.clone();
+    let (session, project) = {
+        let own = lock_unpoisoned(own);
+        (own.session.clone(), own.project.clone())
+    };
     let capture = Capture::of(cx)?;
-    let sessions = match project {
-        Some(project) => capture.trails.of_project(cx, state, &project)?,
+    let sessions = match &project {
+        Some(project) => capture.trails.of_project(cx, state, project)?,
         None => Vec::new(),
     };
-    Ok(Project { sessions })
+    Ok(Project {
+        own: session,
+        sessions,
+        generation: capture.trails.generation(),
+        knowledge: match &project {
+            Some(project) => capture.knowledge.of(project),
+            None => Arc::default(),
+        },
+    })
+}
+
+/// Gathers what the project of a session knows, before a prompt waits for it.
+fn prepare(cx: &Context, state: &State, session: &str) -> Result<(), Refusal> {
+    if let Some(own) = Capture::of(cx)?.trails.of(cx, state, session)? {
+        let project = project_of(cx, state, &own)?;
+        lock_unpoisoned(&project.knowledge).catch_up(&project, None);
+    }
+    Ok(())
 }
 
 /// Returns the moment whose text is added: with a prompt also that of a start or a compaction whose event does not

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::capture::memory::{CallEnd, Trail, TrailEvent};
+use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEvent};
 use crate::events::packs::Item;
+use crate::log::Position;
 
 /// Returns the item of a message.
 pub(super) fn message_item(id: &str) -> Item {
@@ -18,32 +19,46 @@ pub(super) const fn step_item(call: &CallEnd) -> Item {
     }
 }
 
-/// What a session's model was shown since its last compaction: session and item.
+/// What is in the context of a session's model: what was said in the session since its last compaction, and what was
+/// added to it.
 #[derive(Debug, Default)]
-pub(super) struct ShownItems(BTreeSet<(String, Item)>);
+pub(super) struct ShownItems {
+    own: String,
+    added: BTreeSet<(String, Item)>,
+    /// Position of the last compaction: what was lost by it may come again.
+    since: Position,
+}
 
 impl ShownItems {
-    /// Returns what the model of this session has been shown. A compaction empties it: what was lost may come again.
+    /// Returns what is in the context of this session's model.
     pub fn to(own: &Trail) -> Self {
-        let mut newest = own.happened.iter().rev();
-        let mut shown = BTreeSet::new();
-        for one in newest.by_ref() {
+        let mut shown = Self {
+            own: own.session.clone(),
+            ..Self::default()
+        };
+        for one in own.happened.iter().rev() {
             match &one.event {
-                TrailEvent::Compacted => break,
+                TrailEvent::Compacted => {
+                    shown.since = one.position;
+                    break;
+                }
                 TrailEvent::Shown(pack) => {
                     for source in &pack.rests_on {
                         let session = source.session.as_ref().unwrap_or(&own.session);
-                        shown.insert((session.clone(), source.item.clone()));
+                        shown.added.insert((session.clone(), source.item.clone()));
                     }
                 }
                 _ => {}
             }
         }
-        Self(shown)
+        shown
     }
 
-    /// Returns whether an item of a session was shown.
-    pub fn has(&self, session: &str, item: &Item) -> bool {
-        self.0.contains(&(session.to_owned(), item.clone()))
+    /// Returns whether a sentence of a session is there.
+    pub fn has_said(&self, session: &str, known: &KnownSentence) -> bool {
+        (session == self.own && known.position > self.since)
+            || self
+                .added
+                .contains(&(session.to_owned(), message_item(&known.message)))
     }
 }

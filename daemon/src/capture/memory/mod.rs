@@ -33,6 +33,8 @@ struct Inner {
     bytes: usize,
     /// The position up to which forgetting was looked at.
     looked_at: Position,
+    /// Number of times that all trails were dropped because something was forgotten.
+    generation: u64,
 }
 
 #[derive(Debug)]
@@ -61,7 +63,10 @@ impl Trails {
         let trail = {
             let mut inner = lock_unpoisoned(&self.0);
             if forgotten::is_since(state, inner.looked_at)? {
-                *inner = Inner::default();
+                *inner = Inner {
+                    generation: inner.generation + 1,
+                    ..Inner::default()
+                };
             }
             inner.looked_at = inner.looked_at.max(state.position());
             inner.uses += 1;
@@ -82,6 +87,11 @@ impl Trails {
         };
         lock_unpoisoned(&self.0).note(session, bytes);
         Ok(Some(trail))
+    }
+
+    /// Returns a number that changes when something was forgotten: what was read from trails before is to be read again.
+    pub fn generation(&self) -> u64 {
+        lock_unpoisoned(&self.0).generation
     }
 
     /// Returns the trails of the project's newest sessions, the most recently changed first, with their rows.

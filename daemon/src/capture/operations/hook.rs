@@ -40,6 +40,7 @@ impl Op for RecordHook {
 
     async fn call(call: Call<RecordHookArgs>) -> Result<RecordHookReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
+        Capture::of(&cx)?.note_hook();
         let state = State::live(&cx, None).await?;
         let shared = Arc::clone(&cx);
         let is_small = args.payload.len() <= INLINE_BYTES_MAX;
@@ -79,12 +80,6 @@ impl HookReport {
         if let Some(folder) = args.folder {
             event.source.cwd.get_or_insert(folder);
         }
-        let unknown = event.unknown_fields.len() as u64;
-        let is_unknown = event
-            .observations
-            .iter()
-            .any(|one| matches!(one.what, Observed::Unknown { .. }));
-        capture.count_unknown(u64::from(is_unknown), unknown);
         if matches!(
             event.observations.first().map(|one| &one.what),
             Some(Observed::SessionStarted { .. })
@@ -100,11 +95,14 @@ impl HookReport {
             Some(process) => whose::joined(state, &caller, process)?,
             None => None,
         };
+        let shared = prepare::ReportFacts {
+            parent: whose::parent(state, &caller, &event.source)?,
+            unknown_fields: event.unknown_fields.clone(),
+        };
         let mut prepared = Vec::new();
         for observation in std::mem::take(&mut event.observations) {
             let claim = claim(capture, &caller, &observation);
-            let fields = &event.unknown_fields;
-            let command = prepare::prepare(cx, state, &caller, observation, fields)?;
+            let command = prepare::prepare(cx, state, &caller, observation, &shared)?;
             if let Some(mut command) = command {
                 command.observed.joined = joined.take();
                 prepared.push((claim, command.body.bytes.len(), command));

@@ -30,6 +30,15 @@ const ITEMS_MAX: usize = 200;
 /// Bytes of a tool's name that are kept.
 const TOOL_BYTES_MAX: usize = 256;
 
+/// What all observations of one report share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ReportFacts {
+    /// The session here that the session of a subagent belongs to.
+    pub parent: Option<String>,
+    /// Names of fields that this release does not know.
+    pub unknown_fields: Vec<String>,
+}
+
 /// What an observation becomes.
 enum Becomes {
     /// A message.
@@ -49,7 +58,7 @@ pub(super) fn prepare(
     state: &State,
     caller: &Caller,
     observation: Observation,
-    unknown_fields: &[String],
+    shared: &ReportFacts,
 ) -> Result<Option<RecordObservation>, Refusal> {
     if !is_kept(&observation.what) {
         return Ok(None);
@@ -58,7 +67,8 @@ pub(super) fn prepare(
     let host = observation.source.host.name().to_owned();
     let what = observation.what.kind().to_owned();
     let mut details = details(&observation);
-    details.unknown_fields = unknown_fields.to_vec();
+    details.parent.clone_from(&shared.parent);
+    details.unknown_fields.clone_from(&shared.unknown_fields);
     let selector = SessionSelector::of(caller, None);
     let (recorded, following) = match becomes(observation.what) {
         Becomes::Message(sender, kind, content) => {

@@ -287,6 +287,23 @@ fn ran(dir: &str, id: &str, command: &str, result: Result<&str, &str>) -> Value 
     payload
 }
 
+/// Returns an edit of a file that is done.
+fn edited(dir: &str, id: &str, file: &str) -> Value {
+    let path = format!("{dir}/{file}");
+    let edit = json!({
+        "tool_name": "Edit", "tool_use_id": id,
+        "tool_input": {"file_path": path, "old_string": "a", "new_string": "b"},
+        "tool_response": {"filePath": path},
+    });
+    payload("PostToolUse", dir, edit)
+}
+
+/// Returns the same report from another session.
+fn from_session(session: &str, mut report: Value) -> Value {
+    report["session_id"] = json!(session);
+    report
+}
+
 fn said(dir: &str, id: &str, text: &str) -> Value {
     payload(
         "UserPromptSubmit",
@@ -312,18 +329,13 @@ const AT: i64 = 1_700_000_000_000;
 async fn after_a_compaction_the_work_in_flight_is_there() {
     let memory = Fixture::new();
     let dir = memory.project();
-    let edit = json!({
-        "tool_name": "Edit", "tool_use_id": "t2",
-        "tool_input": {"file_path": format!("{dir}/src/cart.rs"), "old_string": "a", "new_string": "b"},
-        "tool_response": {"filePath": format!("{dir}/src/cart.rs")},
-    });
     for payload in [
         said(
             &dir,
             "p1",
             "We decided to store prices as integer cents. Make the cart use them, please.",
         ),
-        payload("PostToolUse", &dir, edit),
+        edited(&dir, "t2", "src/cart.rs"),
         ran(
             &dir,
             "t3",
@@ -419,18 +431,13 @@ async fn a_new_session_is_told_what_the_last_ones_did() {
     let start = payload("SessionStart", &dir, json!({"source": "startup"}));
     let first = memory.hook(CLAUDE, &start, AT).await;
     assert_eq!(first["output"], "", "nothing is known yet");
-    let edit = json!({
-        "tool_name": "Edit", "tool_use_id": "t2",
-        "tool_input": {"file_path": format!("{dir}/src/cart.rs"), "old_string": "a", "new_string": "b"},
-        "tool_response": {"filePath": format!("{dir}/src/cart.rs")},
-    });
     for payload in [
         said(
             &dir,
             "p1",
             "From now on, store prices as integer cents. Make the cart use them.",
         ),
-        payload("PostToolUse", &dir, edit),
+        edited(&dir, "t2", "src/cart.rs"),
         ran(
             &dir,
             "t3",
@@ -474,4 +481,84 @@ async fn a_new_session_is_told_what_the_last_ones_did() {
     other["session_id"] = json!("x-2");
     other["cwd"] = json!(elsewhere.to_str().unwrap());
     assert_eq!(memory.hook("codex", &other, AT).await["output"], "");
+}
+
+const DECISION: &str = "We decided to store prices as integer cents, because floats lose pennies.";
+
+/// A memory in which another session decided something about a file.
+async fn with_a_decision() -> (Fixture, String) {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    for report in [
+        said(&dir, "p1", DECISION),
+        edited(&dir, "t1", "src/cart.rs"),
+        payload("Stop", &dir, json!({"last_assistant_message": "Done."})),
+    ] {
+        memory.hook(CLAUDE, &report, AT).await;
+    }
+    (memory, dir)
+}
+
+#[tokio::test]
+async fn a_prompt_gets_what_it_needs_once() {
+    let (memory, dir) = with_a_decision().await;
+    let ask = |id: &str, text: &str| from_session("c-2", said(&dir, id, text));
+    let silent = memory.hook(CLAUDE, &ask("p1", "go on"), AT).await;
+    assert_eq!(silent["output"], "");
+    let other = ask("p2", "Rename the logo of the landing page");
+    assert_eq!(memory.hook(CLAUDE, &other, AT).await["output"], "");
+    let needs = "How are prices stored, as floats or integer cents?";
+    let text = added(&memory.hook(CLAUDE, &ask("p3", needs), AT).await);
+    assert!(
+        text.contains("integer cents") && text.contains("claude-code"),
+        "{text}"
+    );
+    // It is in the context now.
+    let again = memory.hook(CLAUDE, &ask("p4", needs), AT).await;
+    assert_eq!(again["output"], "");
+    // After a compaction it may come again, and the session that decided it never gets its own words back.
+    let compacted = from_session(
+        "c-2",
+        payload("PostCompact", &dir, json!({"trigger": "auto"})),
+    );
+    memory.hook(CLAUDE, &compacted, AT).await;
+    let text = added(&memory.hook(CLAUDE, &ask("p5", needs), AT).await);
+    assert!(text.contains("integer cents"), "{text}");
+    let own = memory.hook(CLAUDE, &said(&dir, "p9", needs), AT).await;
+    assert_eq!(own["output"], "");
+}
+
+#[tokio::test]
+async fn an_edit_gets_what_was_decided_about_the_file() {
+    let (memory, dir) = with_a_decision().await;
+    let about_to = |file: &str, id: &str| {
+        let input = json!({"file_path": format!("{dir}/{file}"), "old_string": "price: f64", "new_string": "price: i64"});
+        let call = json!({"tool_name": "Edit", "tool_use_id": id, "tool_input": input});
+        from_session("c-2", payload("PreToolUse", &dir, call))
+    };
+    let text = added(
+        &memory
+            .hook(CLAUDE, &about_to("src/cart.rs", "e1"), AT)
+            .await,
+    );
+    assert!(text.contains("integer cents"), "{text}");
+    let others = memory
+        .hook(CLAUDE, &about_to("docs/logo.svg", "e2"), AT)
+        .await;
+    assert_eq!(others["output"], "");
+}
+
+#[tokio::test]
+async fn a_subagent_gets_what_its_task_needs() {
+    let (memory, dir) = with_a_decision().await;
+    let call = json!({
+        "tool_name": "Agent", "tool_use_id": "a1",
+        "tool_input": {"prompt": "Check how prices are stored in the cart: floats or integer cents?", "subagent_type": "Explore"},
+    });
+    let call = from_session("c-2", payload("PreToolUse", &dir, call));
+    memory.hook(CLAUDE, &call, AT).await;
+    let start = json!({"agent_id": "x1", "agent_type": "Explore", "prompt": "Check how prices are stored in the cart: floats or integer cents?"});
+    let start = from_session("c-2", payload("SubagentStart", &dir, start));
+    let text = added(&memory.hook(CLAUDE, &start, AT).await);
+    assert!(text.contains("integer cents"), "{text}");
 }

@@ -1,0 +1,275 @@
+//! What a project knows: the sentences of its sessions that last, prepared for matching, and the scores of its earlier
+//! prompts. Both grow with what is recorded, so that a prompt costs its own comparison alone.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex};
+
+use lored_moments::{
+    CUE_CANDIDATE, Item, ItemSource, ItemText, Items, PastScores, Speaker, select_for_prompt,
+};
+
+use super::Project;
+use crate::capture::memory::{KnownSentence, Trail, TrailEvent};
+use crate::locks::lock_unpoisoned;
+use crate::log::Position;
+
+/// Items that are compared, the newest ones.
+const ITEMS_MAX: usize = 4_000;
+/// Items beyond [`ITEMS_MAX`] at which the oldest ones are dropped, by gathering them anew.
+const SURPLUS_MAX: usize = 1_000;
+/// Earlier prompts of the project by which the threshold is found, the newest ones.
+const PAST_MAX: usize = 160;
+/// Projects that are kept; beyond it the least recently used one goes.
+const PROJECTS_MAX: usize = 8;
+/// Bytes of a prompt that stand for what an item was said about.
+const CONTEXT_BYTES_MAX: usize = 400;
+
+/// A sentence of the project, with its session.
+pub(super) struct KnownItem {
+    /// The session in which it was said.
+    pub session: String,
+    /// The sentence.
+    pub known: KnownSentence,
+}
+
+/// What a project knows.
+#[derive(Default)]
+pub(in crate::capture) struct Knowledge {
+    /// The sentences, in the order of `items`.
+    pub(super) known: Vec<KnownItem>,
+    /// The same, prepared for matching.
+    pub(super) items: Items,
+    /// The best scores of earlier prompts.
+    pub(super) past: PastScores,
+    read: HashMap<String, ReadSession>,
+    /// The state of the trails that it was read from.
+    generation: u64,
+}
+
+/// How far a session has been read.
+struct ReadSession {
+    /// Its number, which makes its turns different from those of other sessions.
+    number: u64,
+    sentences: Position,
+    prompts: Position,
+}
+
+/// The knowledge of projects.
+#[derive(Default)]
+pub(in crate::capture) struct ProjectKnowledge(Mutex<CachedProjects>);
+
+#[derive(Default)]
+struct CachedProjects {
+    projects: HashMap<String, (Arc<Mutex<Knowledge>>, u64)>,
+    uses: u64,
+}
+
+impl std::fmt::Debug for ProjectKnowledge {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ProjectKnowledge")
+    }
+}
+
+impl ProjectKnowledge {
+    /// Returns what a project knows, as far as it was gathered.
+    pub(super) fn of(&self, project: &str) -> Arc<Mutex<Knowledge>> {
+        let mut cached = lock_unpoisoned(&self.0);
+        cached.uses += 1;
+        let now = cached.uses;
+        let (knowledge, last_use) = cached.projects.entry(project.to_owned()).or_default();
+        *last_use = now;
+        let knowledge = Arc::clone(knowledge);
+        if cached.projects.len() > PROJECTS_MAX {
+            let oldest = cached
+                .projects
+                .iter()
+                .min_by_key(|(_, (_, last_use))| *last_use);
+            if let Some(oldest) = oldest.map(|(project, _)| project.clone()) {
+                cached.projects.remove(&oldest);
+            }
+        }
+        knowledge
+    }
+}
+
+/// A sentence to add, with what its turn was about.
+struct NewItem {
+    item: KnownItem,
+    turn: u64,
+    context: String,
+    files: BTreeSet<String>,
+}
+
+/// A prompt to score.
+struct NewPrompt {
+    position: Position,
+    turn: u64,
+    text: String,
+}
+
+impl Knowledge {
+    /// Reads what the sessions of the project said since. A prompt that is being answered is left for [`Self::answered`].
+    pub(super) fn catch_up(&mut self, project: &Project, answering: Option<(&str, Position)>) {
+        if self.generation != project.generation || self.known.len() > ITEMS_MAX + SURPLUS_MAX {
+            *self = Self {
+                generation: project.generation,
+                ..Self::default()
+            };
+        }
+        let (mut items, mut prompts) = (Vec::new(), Vec::new());
+        for trail in project.trails() {
+            let trail = lock_unpoisoned(trail);
+            let number = self.read.len() as u64;
+            let read = self
+                .read
+                .entry(trail.session.clone())
+                .or_insert(ReadSession {
+                    number,
+                    sentences: Position(0),
+                    prompts: Position(0),
+                });
+            read.items(&trail, &mut items);
+            let until = answering.filter(|(session, _)| *session == trail.session);
+            read.prompts(&trail, until.map(|(_, position)| position), &mut prompts);
+        }
+        items.sort_by_key(|one| one.item.known.position);
+        items.drain(..items.len().saturating_sub(ITEMS_MAX));
+        items.into_iter().for_each(|one| self.add(one));
+        prompts.sort_by_key(|prompt| prompt.position);
+        let scored_from = prompts.len().saturating_sub(PAST_MAX);
+        for (at, prompt) in prompts.iter().enumerate() {
+            self.items.count_prompt(&prompt.text);
+            if at >= scored_from {
+                let top = self.top(prompt);
+                self.past.push(top);
+            }
+        }
+    }
+
+    /// Notes the best score of a prompt that was answered.
+    pub(super) fn answered(&mut self, prompt: &str, top: f32) {
+        self.items.count_prompt(prompt);
+        self.past.push(top);
+    }
+
+    /// Returns the turn of a session in which something is said now.
+    pub(super) fn turn_of(&self, trail: &Trail) -> u64 {
+        let read = self.read.get(&trail.session);
+        read.map_or(u64::MAX, |read| read.turn(trail.turn))
+    }
+
+    fn add(&mut self, new: NewItem) {
+        let sentence = &new.item.known.sentence;
+        let files: Vec<&str> = new.files.iter().map(String::as_str).collect();
+        self.items.push(Item::new(&ItemText {
+            text: &sentence.text,
+            context: &new.context,
+            kind: sentence.kind,
+            cue: sentence.cue,
+            source: source(new.item.known.speaker),
+            turn: new.turn,
+            files: &files,
+        }));
+        self.known.push(new.item);
+    }
+
+    fn top(&self, prompt: &NewPrompt) -> f32 {
+        let cold = PastScores::default();
+        let (none_shown, no_vectors) = (|_| false, |_| None);
+        let (text, turn) = (&prompt.text, prompt.turn);
+        select_for_prompt(text, &self.items, turn, &cold, &none_shown, &no_vectors).top
+    }
+}
+
+impl ReadSession {
+    const fn turn(&self, turn: u32) -> u64 {
+        (self.number << 32) | turn as u64
+    }
+
+    /// Takes the sentences of turns that are over: only then is it known which files they were about.
+    fn items(&mut self, trail: &Trail, items: &mut Vec<NewItem>) {
+        let is_idle = trail.happened.iter().rev().find_map(|one| match one.event {
+            TrailEvent::TurnEnded | TrailEvent::Ended => Some(true),
+            TrailEvent::Prompt { .. } | TrailEvent::Called(_) => Some(false),
+            _ => None,
+        });
+        let is_over = |turn: u32| turn < trail.turn || is_idle == Some(true);
+        let new = trail
+            .known
+            .iter()
+            .filter(|one| one.position > self.sentences);
+        let new: Vec<&KnownSentence> = new.take_while(|one| is_over(one.turn)).collect();
+        let Some(last) = new.last().map(|one| one.position) else {
+            return;
+        };
+        let mut turns: HashMap<u32, (String, BTreeSet<String>)> = HashMap::new();
+        for one in new.iter().filter(|one| one.sentence.cue >= CUE_CANDIDATE) {
+            let about = turns
+                .entry(one.turn)
+                .or_insert_with(|| about(trail, one.turn));
+            items.push(NewItem {
+                turn: self.turn(one.turn),
+                context: about.0.clone(),
+                files: about.1.clone(),
+                item: KnownItem {
+                    session: trail.session.clone(),
+                    known: (*one).clone(),
+                },
+            });
+        }
+        self.sentences = last;
+    }
+
+    fn prompts(&mut self, trail: &Trail, before: Option<Position>, prompts: &mut Vec<NewPrompt>) {
+        for one in &trail.happened {
+            let TrailEvent::Prompt {
+                text,
+                is_users: true,
+                ..
+            } = &one.event
+            else {
+                continue;
+            };
+            if one.position <= self.prompts {
+                continue;
+            }
+            self.prompts = one.position;
+            // The one that is being answered is scored then.
+            if before.is_none_or(|before| one.position < before) {
+                prompts.push(NewPrompt {
+                    position: one.position,
+                    turn: self.turn(one.turn),
+                    text: text.clone(),
+                });
+            }
+        }
+    }
+}
+
+/// Returns the prompt of a turn, and the files that it read or edited.
+fn about(trail: &Trail, turn: u32) -> (String, BTreeSet<String>) {
+    let (mut prompt, mut files) = (String::new(), BTreeSet::new());
+    for one in trail.happened.iter().filter(|one| one.turn == turn) {
+        match &one.event {
+            TrailEvent::Prompt {
+                text,
+                is_users: true,
+                ..
+            } => {
+                let end = text.floor_char_boundary(CONTEXT_BYTES_MAX);
+                text.get(..end).unwrap_or_default().clone_into(&mut prompt);
+            }
+            TrailEvent::Called(call) => files.extend(call.edits.iter().chain(&call.reads).cloned()),
+            _ => {}
+        }
+    }
+    (prompt, files)
+}
+
+/// Returns whose words a sentence is.
+pub(super) const fn source(speaker: Speaker) -> ItemSource {
+    match speaker {
+        Speaker::User => ItemSource::User,
+        Speaker::Agent => ItemSource::Agent,
+    }
+}
