@@ -275,7 +275,7 @@ fn a_socket_that_cannot_be_trusted_is_not_asked() {
 #[test]
 fn closed_and_open_ends_do_no_harm() {
     let home = home();
-    let sent = daemon(home.path(), "text for nobody");
+    let sent = daemon(home.path(), "text without a reader");
     let lore = env!("CARGO_BIN_EXE_lore");
     let script = format!("exec '{lore}' hook claude-code >&-");
     let mut command = Command::new("/bin/sh");
@@ -335,7 +335,7 @@ fn without_a_home_nothing_is_recorded() {
         command.args(["hook", "claude-code"]);
         runs_in_silence(command, PROMPT.as_bytes());
     }
-    // The system lets nobody write there, not even root: a home that is read-only.
+    // No user can write there, not even root: a home that is read-only.
     let mut command = hook(Path::new("/proc/self"), &["claude-code"]);
     command.current_dir("/");
     runs_in_silence(command, PROMPT.as_bytes());
@@ -380,7 +380,7 @@ fn a_full_disk_is_not_the_hosts_concern() {
     assert_eq!(args["payload"].as_str().unwrap().len(), payload.len());
 }
 
-/// The result of a tool with so many bytes.
+/// Returns the result of a tool with this number of bytes.
 fn tool_result(bytes: usize) -> Vec<u8> {
     let mut payload =
         br#"{"session_id":"s","hook_event_name": "PostToolUse","tool_response":""#.to_vec();

@@ -102,12 +102,20 @@ impl Spool {
         &self.folder
     }
 
+    /// Makes the folder if there is none.
+    ///
+    /// # Errors
+    /// When it cannot be made or trusted.
+    pub fn prepare(&self) -> Result<(), SpoolError> {
+        Ok(paths::ensure_folder(&self.folder)?)
+    }
+
     /// Begins a file for a payload. It is in the spool once it is finished, and gone if it is dropped before.
     ///
     /// # Errors
     /// When the folder cannot be used, or the spool is full, which is counted.
     pub fn draft(&self, header: &Header) -> Result<Draft<'_>, SpoolError> {
-        paths::ensure_folder(&self.folder)?;
+        self.prepare()?;
         let name = format!(
             "{:016x}-{:08x}{ENDING}",
             header.received_at_us,

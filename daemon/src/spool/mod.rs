@@ -17,13 +17,16 @@ use std::time::Duration;
 use lore::spool::{Entry, Spool, SpoolError};
 use tokio::sync::mpsc;
 
+use crate::capture::Capture;
 use crate::error::{Code, Refusal};
 use crate::operation::{Context, blocking};
 use crate::watch::{Change, Times, WatchHandle};
 use scope::SpooledFiles;
 
-/// Delay before the next attempt after the daemon refused for now, and between looks for a folder that does not exist.
+/// Delay before the next attempt after the daemon refused for now.
 const AGAIN: Duration = Duration::from_secs(2);
+/// Time between looks for a folder that does not exist, while no hook has called.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Age at which a file that is still being written is given up: a hook ends after 5 s.
 const DRAFT_AGE_MAX: Duration = Duration::from_secs(60);
 /// Files are renamed when they are complete, so there is little to wait for.
@@ -36,15 +39,37 @@ const TIMES: Times = Times {
 /// Follows the spool until the future is dropped.
 pub async fn run(cx: Arc<Context>) {
     let spool = Spool::in_data(&cx.folder.data);
-    // Most stores have none: a watch for each would be wasted.
+    // Most stores of a daemon for all users have none: a watch for each would be wasted. A hook that reached the daemon
+    // shows that others may not.
     while !spool.folder().is_dir() {
-        tokio::time::sleep(AGAIN).await;
+        tokio::select! {
+            () = first_hook(&cx) => prepare(&spool).await,
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
     }
     loop {
         if let Err(refusal) = follow(&cx, &spool).await {
             tracing::warn!(%refusal, "payloads of hooks wait in the spool");
         }
         tokio::time::sleep(AGAIN).await;
+    }
+}
+
+/// Waits for the first call of a hook.
+async fn first_hook(cx: &Context) {
+    match Capture::of(cx) {
+        Ok(capture) => capture.first_hook().await,
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Makes the folder, so that it can be watched.
+async fn prepare(spool: &Spool) {
+    let made = spool.clone();
+    let made = blocking(move || made.prepare().map_err(unusable)).await;
+    if let Err(refusal) = made {
+        tracing::warn!(%refusal, "the folder of the spool was not made");
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 

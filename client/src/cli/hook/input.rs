@@ -61,7 +61,7 @@ impl Input {
         state.whole = Some(Arc::clone(&whole));
         drop(state);
         if !is_at_end {
-            // There is no place for the rest.
+            // The spool is full or cannot be written: the rest is read and dropped.
             drain(&mut stdin);
         }
         Some(Received::Whole(whole))
@@ -134,7 +134,7 @@ impl Input {
             std::mem::take(&mut state.bytes).len() as u64
         };
         let mut rest = stdin.take(PAYLOAD_BYTES_MAX.saturating_sub(read));
-        // A disk that becomes full or a spool that is full loses the payload: there is no other place for it.
+        // A disk that becomes full or a spool that is full loses the payload: it is stored nowhere else.
         if io::copy(&mut rest, draft.file()).is_ok() {
             let _ = draft.finish();
         }

@@ -14,7 +14,7 @@ const REQUEST_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a piece of a request: it is taken in such pieces.
 const CHUNK_BYTES: usize = 200;
 
-/// A request of at least so many words says what the work is about.
+/// Number of words from which on a request says what the work is about.
 const LONG_REQUEST_WORDS: usize = 6;
 
 /// Tokens of an earlier prompt.
