@@ -64,8 +64,12 @@ const PARTS: [&str; 24] = [
 /// Removes the fields of other things: those below a null of the same name, and for a name that each thing has one of,
 /// those of a thing within the one that the result is about.
 pub(super) fn retain_own(step: &StepData, field: &str, matches: &mut Vec<Match>) {
+    // Fields of the outermost object are its own.
+    if matches.iter().all(|found| found.depth <= 1) {
+        return;
+    }
     let nodes = step.parsed().nodes();
-    let is_own_name = OWN.contains(&words::normalise(field).as_str());
+    let is_own_name = OWN.iter().any(|own| words::same(own, field));
     if is_own_name {
         matches.retain(|found| {
             found.by == MatchedBy::Path || !is_of_another(nodes, found.node, found.by)
@@ -96,7 +100,7 @@ fn is_of_another(nodes: &Nodes, id: NodeId, by: MatchedBy) -> bool {
     let mut is_part = true;
     while let Some(node) = nodes.get(at).filter(|node| node.parent != at) {
         is_part &= match (nodes.key(node), node.label) {
-            (Some(key), _) => PARTS.contains(&words::normalise(key).as_str()),
+            (Some(key), _) => PARTS.iter().any(|part| words::same(part, key)),
             (None, NodeLabel::Index(_) | NodeLabel::Root) => true,
             (None, NodeLabel::Key(_)) => false,
         };
@@ -113,7 +117,7 @@ fn is_of_another(nodes: &Nodes, id: NodeId, by: MatchedBy) -> bool {
 fn has_identity(nodes: &Nodes, object: NodeId) -> bool {
     let is_plain = |node: &Node| matches!(node.kind, Kind::String | Kind::Number);
     nodes.children(object).any(|(_, node)| {
-        let key = nodes.key(node).map(words::normalise);
-        is_plain(node) && key.is_some_and(|key| IDENTITY.contains(&key.as_str()))
+        let is_identity = |key| IDENTITY.iter().any(|one| words::same(one, key));
+        is_plain(node) && nodes.key(node).is_some_and(is_identity)
     })
 }
