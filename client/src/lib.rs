@@ -11,6 +11,7 @@
 //! - [`spool`]: payloads of hooks that wait for the daemon; also used by the daemon.
 //! - [`bridge`]: MCP over stdio, through the daemon.
 //! - [`sanitize`]: makes recorded text safe to display.
+//! - [`event_words`]: describes events for people.
 //! - [`terminal`]: output for people, which tolerates a closed reader.
 //! - [`pages`]: manual pages and shell completions, generated from a command line.
 #![forbid(unsafe_code)]
@@ -19,6 +20,7 @@
 pub mod bridge;
 pub mod client;
 pub mod connection;
+pub mod event_words;
 pub mod host_session;
 pub mod local_time;
 pub mod manager;

@@ -5,12 +5,8 @@ use serde_json::Value;
 
 /// Width of a summary, in characters.
 const SUMMARY_CHARS: usize = 80;
-/// Characters of a recorded text that its description looks at.
-const WORDS_CHARS: usize = 400;
 /// Shortest run of hexadecimal digits that is taken for a hash.
 const HASH_DIGITS: usize = 24;
-/// Kinds of events that record how something was found, not what was said or done.
-const INTERNAL_KINDS: [&str; 2] = ["PackMade", "WorktreeNoted"];
 /// Width of one value in a summary, in characters.
 const VALUE_CHARS: usize = 32;
 
@@ -106,118 +102,6 @@ pub fn bytes(count: u64) -> String {
     format!("{rest}.{tenths} TiB")
 }
 
-/// Returns whether an event is bookkeeping of the daemon or of a client, which people need not see.
-#[must_use]
-pub fn is_internal(kind: &str, client: &str) -> bool {
-    client.starts_with("lored/") || INTERNAL_KINDS.contains(&kind)
-}
-
-/// Describes an event in words, in one line of at most `width` characters: what was said, what was done.
-#[must_use]
-pub fn event_words(kind: &str, payload: &Value, width: usize) -> String {
-    if !payload.is_object() {
-        return format!("{} (forgotten)", kind_words(kind));
-    }
-    let text = |name: &str| {
-        payload
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let words = match kind {
-        "MessageRecorded" => format!("{}: {}", text("sender"), in_one_line(text("content"))),
-        "StepRecorded" => step_words(payload, text("tool"), text("purpose")),
-        "ToolRecorded" => format!("{} {}", text("name"), text("status")),
-        "SessionCreated" => match (text("title"), text("topic")) {
-            ("", "") => "began a session".to_owned(),
-            ("", about) | (about, _) => format!("began a session: {}", in_one_line(about)),
-        },
-        "CheckpointSaved" if !text("checkpoint").is_empty() => {
-            checkpoint_words(payload, text("metadata"))
-        }
-        _ => {
-            let summary = summary(payload);
-            match summary.is_empty() {
-                true => kind_words(kind),
-                false => format!("{}: {summary}", kind_words(kind)),
-            }
-        }
-    };
-    sanitize(words.trim(), width)
-}
-
-fn step_words(payload: &Value, tool: &str, purpose: &str) -> String {
-    let number = payload
-        .get("step")
-        .and_then(Value::as_u64)
-        .unwrap_or_default();
-    let purpose = match purpose {
-        "" => String::new(),
-        purpose => format!(" ({})", in_one_line(purpose)),
-    };
-    let shown = |name: &str| match payload.get(name) {
-        None | Some(Value::Null) => None,
-        Some(Value::String(text)) => Some(in_one_line(text)),
-        Some(other) => Some(other.to_string()),
-    };
-    let outcome = match (shown("error"), shown("result")) {
-        (Some(error), _) => format!(" failed: {error}"),
-        (None, Some(result)) => format!(": {result}"),
-        (None, None) => String::new(),
-    };
-    format!("step {number} {tool}{purpose}{outcome}")
-}
-
-/// Describes a saved checkpoint: its name, its size, and the keys that the event names: large ones and critical ones.
-fn checkpoint_words(payload: &Value, metadata: &str) -> String {
-    let described: Value = serde_json::from_str(metadata).unwrap_or_default();
-    let mut words = match described.get("name").and_then(Value::as_str) {
-        Some(name) if !name.is_empty() => format!("saved checkpoint {:?}", in_one_line(name)),
-        _ => "saved a checkpoint".to_owned(),
-    };
-    let list = |name: &str| payload.get(name).and_then(Value::as_array).cloned();
-    let parts = list("parts").unwrap_or_default();
-    // A part's first object is its value: hash, length, size on disk.
-    let length = |part: &Value| part.pointer("/chain/0/1").and_then(Value::as_u64);
-    let total = parts.iter().filter_map(length);
-    words += &format!(", {}", bytes(total.fold(0, u64::saturating_add)));
-    let mut keys: Vec<String> = Vec::new();
-    let large = parts.iter().filter_map(|part| part.get("key").cloned());
-    for key in large.chain(list("critical").unwrap_or_default()) {
-        if let Some(key) = key.as_str().map(in_one_line)
-            && !keys.contains(&key)
-        {
-            keys.push(key);
-        }
-    }
-    let has_small = parts.iter().any(|part| part.get("key").is_none());
-    if has_small && !keys.is_empty() {
-        keys.push("small keys".to_owned());
-    }
-    if !keys.is_empty() {
-        words += &format!(": {}", keys.join(", "));
-    }
-    words
-}
-
-/// Splits the name of a kind into words: `CheckpointSaved` becomes `checkpoint saved`.
-fn kind_words(kind: &str) -> String {
-    let mut words = String::with_capacity(kind.len() + 4);
-    for character in kind.chars() {
-        if character.is_ascii_uppercase() && !words.is_empty() {
-            words.push(' ');
-        }
-        words.push(character.to_ascii_lowercase());
-    }
-    words
-}
-
-/// Joins the first words of a text by single spaces; a long text is cut.
-fn in_one_line(text: &str) -> String {
-    let head: String = text.chars().take(WORDS_CHARS).collect();
-    head.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Summarises a payload by its most informative fields.
 #[must_use]
 pub fn summary(payload: &Value) -> String {
@@ -293,57 +177,5 @@ mod tests {
         assert_eq!(super::summary(&Value::Null), "(forgotten)");
         let saved = json!({"checkpoint": "c1", "hash": "4658be465bb31b5c538d8c5911ae6f00"});
         assert_eq!(super::summary(&saved), "checkpoint=c1");
-    }
-
-    #[test]
-    fn events_are_described_in_words() {
-        for (kind, payload, words) in [
-            (
-                "MessageRecorded",
-                json!({"id": "m1", "sender": "user", "content": "hello\n  you\u{1b}"}),
-                "user: hello you\\u{1b}",
-            ),
-            (
-                "StepRecorded",
-                json!({"step": 2, "tool": "fetch", "error": "timed out"}),
-                "step 2 fetch failed: timed out",
-            ),
-            (
-                "StepRecorded",
-                json!({"step": 3, "tool": "git", "purpose": "look", "result": "{\"a\": 1}"}),
-                "step 3 git (look): {\"a\": 1}",
-            ),
-            (
-                "SessionCreated",
-                json!({"title": "Fix it"}),
-                "began a session: Fix it",
-            ),
-            ("SessionCreated", json!({}), "began a session"),
-            (
-                "CheckpointSaved",
-                json!({"checkpoint": "7913", "hash": "47", "stored_bytes": 46, "new_bytes": 0,
-                    "critical": ["goal"], "metadata": "{\"name\":\"before the deploy\"}", "parts": [
-                        {"chain": [["47", 40, 46, 0]]}, {"key": "history", "chain": [["48", 2008, 100, 0]]}]}),
-                "saved checkpoint \"before the deploy\", 2.0 KiB: history, goal, small keys",
-            ),
-            (
-                "CheckpointSaved",
-                json!({"checkpoint": "7913", "stored_bytes": 7, "new_bytes": 0, "parts": [
-                        {"chain": [["47", 7, 7, 0]]}]}),
-                "saved a checkpoint, 7 B",
-            ),
-            ("KeyMarked", json!({"key": "goal"}), "key marked: key=goal"),
-            ("KeyMarked", Value::Null, "key marked (forgotten)"),
-        ] {
-            assert_eq!(event_words(kind, &payload, 0), words);
-        }
-        assert_eq!(
-            event_words("KeyMarked", &json!({"key": "goal"}), 10),
-            "key marke…"
-        );
-        assert!(
-            is_internal("EntitiesFound", "lored/0.1.0") && is_internal("PackMade", "lore/0.1.0")
-        );
-        assert!(!is_internal("MessageRecorded", "lore/0.1.0"));
     }
 }

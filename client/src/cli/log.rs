@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
+use lore::event_words::{event_words, is_internal};
 use lore::local_time::local_time;
 use lore::protocol::Position;
 use lore::protocol::log::{Event, ReadEventsReply};
-use lore::sanitize::{event_words, is_internal};
 
 use super::command::Command;
 use super::flag::{Fields, Flag};
@@ -126,7 +126,7 @@ fn is_shown(matches: &Matches, event: &Event) -> bool {
     matches.is("jsonl")
         || matches.is(ALL.name)
         || !matches.texts("kind").is_empty()
-        || !is_internal(&event.kind, &event.client)
+        || !is_internal(&event.kind, &event.client, &event.payload)
 }
 
 fn show(matches: &Matches, caller: &Caller, events: Vec<Event>) -> Result<Exit, Failure> {

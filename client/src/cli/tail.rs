@@ -7,10 +7,10 @@ use std::thread;
 use std::time::Duration;
 
 use lore::connection::Error;
+use lore::event_words::{event_words, is_internal};
 use lore::local_time::local_time;
 use lore::protocol::log::{Event, FollowEventsReply};
 use lore::protocol::{CursorName, Position, SessionId};
-use lore::sanitize::{event_words, is_internal};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -190,7 +190,11 @@ fn print(output: Output, events: &[Event], shows_all: bool) -> Result<(), Failur
     let mut lines = Vec::new();
     for event in events {
         match output {
-            Output::Human if !shows_all && is_internal(&event.kind, &event.client) => continue,
+            Output::Human
+                if !shows_all && is_internal(&event.kind, &event.client, &event.payload) =>
+            {
+                continue;
+            }
             Output::Json => {
                 serde_json::to_writer(&mut lines, event).map_err(io::Error::other)?;
             }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use lore::event_words;
 use lore::protocol::log::Event;
 use lore::sanitize;
 
@@ -48,8 +49,8 @@ impl Entry {
             agent: name(&event.agent),
             client: name(&event.client),
             session: event.session.as_ref().map(|session| name(session.as_str())),
-            is_internal: sanitize::is_internal(&event.kind, &event.client),
-            summary: sanitize::event_words(&event.kind, &event.payload, SUMMARY_CHARS),
+            is_internal: event_words::is_internal(&event.kind, &event.client, &event.payload),
+            summary: event_words::event_words(&event.kind, &event.payload, SUMMARY_CHARS),
         }
     }
 }

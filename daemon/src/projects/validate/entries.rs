@@ -81,7 +81,39 @@ fn sorted<'o>(
             misplaced.push(MisplacedHeading::Entry(heading));
         }
     }
+    if entries.is_empty() && misplaced.is_empty() && schema.under.is_empty() {
+        misplaced = at_one_other_level(outline, template, schema);
+    }
     (entries, misplaced)
+}
+
+/// Returns the headings of a text whose entries all have another level: the highest ones below the title.
+fn at_one_other_level<'o>(
+    outline: &'o Outline<'_>,
+    template: &Template,
+    schema: &EntrySchema,
+) -> Vec<MisplacedHeading<'o>> {
+    let title = key_of(&template.title);
+    let is_entry = |heading: &&Heading| {
+        let mut fields = schema.fields.iter();
+        heading.key != title
+            && template.section(&heading.key).is_none()
+            && !fields.any(|field| field.goes_by(&heading.key))
+    };
+    let headings = outline.headings().iter();
+    let mut headings: Vec<&Heading> = headings.filter(is_entry).collect();
+    // A title in other words stands alone above the entries.
+    if let [first, rest @ ..] = headings.as_slice()
+        && first.level == 1
+        && rest.iter().all(|heading| heading.level > 1)
+    {
+        headings.remove(0);
+    }
+    let Some(level) = headings.iter().map(|heading| heading.level).min() else {
+        return Vec::new();
+    };
+    headings.retain(|heading| heading.level == level);
+    headings.into_iter().map(MisplacedHeading::Entry).collect()
 }
 
 pub(super) fn check(outline: &Outline<'_>, template: &Template, diagnostics: &mut Diagnostics<'_>) {
