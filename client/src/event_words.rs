@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::local_time::local_time_of_day;
+use crate::local_time::local_time_of_micros;
 use crate::sanitize::{bytes, sanitize, summary};
 
 /// Characters of a recorded text that its description looks at.
@@ -63,7 +63,7 @@ pub fn event_words(kind: &str, payload: &Value, width: usize) -> String {
         "ContextDrafted" => format!("was refused a change of {}", text("file_type")),
         "SessionLeased" => {
             let until = payload.get("until").and_then(Value::as_i64);
-            let until = until.and_then(local_time_of_day).unwrap_or_default();
+            let until = until.and_then(local_time_of_micros).unwrap_or_default();
             format!("leased {} until {until}", text("name"))
         }
         _ => {

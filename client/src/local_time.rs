@@ -11,18 +11,31 @@ const SYSTEM_ZONE: &str = "/etc/localtime";
 /// Folder of the zones that `TZ` names.
 const ZONES: &str = "/usr/share/zoneinfo";
 
+/// Date and time of day.
+const DATE_AND_TIME: &str = "%Y-%m-%d %H:%M:%S";
+
 /// Formats an RFC 3339 timestamp as date and time of day, such as `2026-11-24 13:05:12`; `None` if it is not one.
 #[must_use]
 pub fn local_time(text: &str) -> Option<String> {
-    formatted(text, "%Y-%m-%d %H:%M:%S", zone())
+    formatted(text, DATE_AND_TIME, zone())
+}
+
+/// Formats microseconds since 1970 as date and time of day; `None` if they are out of range.
+#[must_use]
+pub fn local_time_of_micros(micros: i64) -> Option<String> {
+    of_micros(micros, DATE_AND_TIME)
 }
 
 /// Formats microseconds since 1970 as a time of day, such as `13:05:12`; `None` if they are out of range.
 #[must_use]
 pub fn local_time_of_day(micros: i64) -> Option<String> {
+    of_micros(micros, "%H:%M:%S")
+}
+
+fn of_micros(micros: i64, format: &str) -> Option<String> {
     let at = Timestamp::from_microsecond(micros).ok()?;
     let zoned = at.to_zoned_datetime(zone().clone());
-    Some(zoned.strftime("%H:%M:%S").to_string())
+    Some(zoned.strftime(format).to_string())
 }
 
 fn formatted(text: &str, format: &str, zone: &TimeZone) -> Option<String> {
