@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use lored_moments::failures::command;
 use lored_moments::{
-    BriefInput, BriefSection, CUE_COUNTS, DurableKind, SessionEntry, Speaker, brief, one_line,
-    other_line,
+    BriefInput, BriefSection, CUE_COUNTS, DurableKind, SessionEntry, Speaker, asks_to_remember,
+    brief, one_line, other_line,
 };
 
 use super::sources::{ShownItems, message_item, step_item};
@@ -204,6 +204,13 @@ fn described(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<Des
             .filter(|item| !is_done(&item.state))
             .map(|item| item.text),
     );
+    // What was asked to be remembered is among the rules.
+    if did.is_empty()
+        && left_open.is_empty()
+        && prompts.iter().all(|(_, text)| asks_to_remember(text))
+    {
+        return None;
+    }
     let age = writer.now.saturating_sub(row.last_activity);
     Some(Described {
         agent: match is_at_work(writer, row, trail) {
@@ -224,7 +231,10 @@ fn described(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<Des
 fn at_work(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<String> {
     let files = edited(writer, trail);
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    let task = request(trail).map_or("", |(_, text)| text);
+    let task = request(trail).map(|(_, text)| text);
+    let task = task
+        .filter(|task| !asks_to_remember(task))
+        .unwrap_or_default();
     let since = writer.ago(row.last_activity);
     let is_known = !files.is_empty() || !task.is_empty();
     is_known.then(|| other_line(&agent(trail), &since, &files, task))

@@ -483,6 +483,18 @@ async fn a_new_session_is_told_what_the_last_ones_did() {
     assert_eq!(memory.hook("codex", &other, AT).await["output"], "");
 }
 
+#[tokio::test]
+async fn what_was_to_be_remembered_stands_in_the_brief_once() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let wanted = "Remember: deploys of the web tier need two approvals.";
+    memory.hook(CLAUDE, &said(&dir, "p1", wanted), AT).await;
+    let start = payload("SessionStart", &dir, json!({"source": "startup"}));
+    let text = added(&memory.hook(CLAUDE, &from_session("c-2", start), AT).await);
+    assert_eq!(text.matches("two approvals").count(), 1, "{text}");
+    assert!(text.contains("word of the user"), "{text}");
+}
+
 const DECISION: &str = "We decided to store prices as integer cents, because floats lose pennies.";
 
 /// A memory in which another session decided something about a file.
