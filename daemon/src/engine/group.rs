@@ -7,7 +7,9 @@ use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::events::{Event, NewEvent, unexpected};
 use crate::log::index::{self, KeyUse};
-use crate::log::{Actor, KeyMark, LOG, Log, LoggedEvent, Position, RecordBuilder, RecordKey};
+use crate::log::{
+    Actor, KeyMark, LOG, Log, LoggedEvent, Position, RecordBuilder, RecordKey, forgotten,
+};
 use crate::store::{Changes, Error, Rows, RowsMut, Transaction};
 
 /// A command with its caller and idempotency key.
@@ -218,7 +220,7 @@ impl EventLookup for GroupEvents<'_> {
     }
 }
 
-/// Reads an event from the open group or the log.
+/// Reads an event from the open group or the log. What was forgotten since has no payload in either.
 pub(super) fn in_group_or_log(
     group: &[Arc<LoggedEvent>],
     rows: &dyn Rows,
@@ -226,6 +228,11 @@ pub(super) fn in_group_or_log(
     position: Position,
 ) -> Result<Arc<LoggedEvent>, Error> {
     match group.iter().find(|event| event.position() == position) {
+        Some(event) if event.payload.is_some() && forgotten::is_forgotten(rows, &event.header)? => {
+            let mut event = LoggedEvent::clone(event);
+            event.payload = None;
+            Ok(Arc::new(event))
+        }
         Some(event) => Ok(Arc::clone(event)),
         None => Log::new(rows).event(record, position).map(Arc::new),
     }

@@ -8,7 +8,7 @@ use crate::checkpoints;
 use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::{NewEvent, empty_body};
-use crate::log::{Body, EventScope, Hash, Log, LoggedEvent, Position, names};
+use crate::log::{Body, EventScope, Hash, Log, LoggedEvent, Position, forgotten, names};
 use crate::sessions::{self, SessionEvent, SessionForgotten};
 use crate::store::{Blobs, Error, Rows, RowsMut};
 
@@ -134,8 +134,15 @@ impl Command for ForgetSession {
         let session = self.session.clone();
         check(on.rows, &session)?;
         let project = sessions::get(on.rows, &session)?.and_then(|row| row.project);
-        // Events written after the count are forgotten as well.
-        let mut counted = self.counted;
+        // Events written after the count are forgotten as well. What was forgotten after it has no bytes any more: then,
+        // which is rare, all events are counted again.
+        let mut counted = match forgotten::is_since(on.rows, self.counted.up_to)? {
+            true => SessionCounts {
+                alone: self.counted.alone,
+                ..SessionCounts::default()
+            },
+            false => self.counted,
+        };
         let end = Position(u64::MAX - 1);
         let scope = EventScope::Session(&session);
         let since = Log::new(on.rows).stream(scope, counted.up_to, end, usize::MAX)?;
@@ -143,15 +150,15 @@ impl Command for ForgetSession {
             counted.add(&*on.event(record, position)?);
         }
         self.objects = checkpoints::objects_of(on.rows, &session)?;
-        let forgotten = SessionForgotten {
+        let reported = SessionForgotten {
             events: counted.events,
             bytes: counted.all_bytes(),
         };
         let resting = ForgottenContent::session(&session).packs(on.rows, on, Position(0))?;
         let mut events = Forget::of_packs(on, resting, self.salt)?;
-        let forgotten = SessionEvent::Forgotten(forgotten);
         let body = self.body.clone();
-        events.push(NewEvent::in_session(session, project, forgotten, body));
+        let reported = SessionEvent::Forgotten(reported);
+        events.push(NewEvent::in_session(session, project, reported, body));
         Ok(events)
     }
 

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::history::{erase_stream, histories, live, ungrouped};
+use super::history::{a_step_forgotten_twice, erase_stream, histories, live, ungrouped};
 use super::{Fixture, folded_anew};
 use crate::checkpoints::{self, decided};
 use crate::engine::{open, replay};
@@ -72,6 +72,17 @@ fn contents(fixture: &Fixture) -> Vec<(String, Option<String>, Option<Vec<u8>>)>
             (event.header.kind.to_string(), event.header.session, fact)
         })
         .collect()
+}
+
+/// What is forgotten twice in a group is counted once, as in two groups.
+#[test]
+fn what_is_forgotten_twice_in_a_group_is_counted_once() {
+    let history = a_step_forgotten_twice();
+    let (grouped, _) = live(&history);
+    let (single, _) = live(&ungrouped(&history));
+    let (grouped, single) = (contents(&grouped), contents(&single));
+    assert!(grouped.iter().any(|(kind, ..)| kind == "EventsForgotten"));
+    assert_eq!(grouped, single);
 }
 
 proptest! {

@@ -80,6 +80,34 @@ pub(crate) struct ActionBy {
 /// Groups of requests.
 pub(crate) type History = Vec<Vec<ActionBy>>;
 
+/// A step whose agent is forgotten, and then its session, in one group.
+pub(crate) fn a_step_forgotten_twice() -> History {
+    let by = |agent: u8, want: Action| ActionBy {
+        want,
+        agent,
+        key: None,
+    };
+    let step = Action::Record {
+        session: Some(2),
+        step: None,
+        success: true,
+        length: 100,
+        blob: None,
+    };
+    let part = Action::ForgetPart {
+        part: ForgetTarget::of_agent(1),
+        is_erased: false,
+    };
+    let whole = Action::Forget {
+        session: 2,
+        is_erased: false,
+    };
+    vec![
+        vec![by(2, Action::Create { session: 2 })],
+        vec![by(1, step), by(0, part), by(0, whole)],
+    ]
+}
+
 fn actions() -> impl Strategy<Value = ActionBy> {
     // Includes forks, less often.
     let session = prop_oneof![3 => 0..4_u8, 1 => 4..8_u8];

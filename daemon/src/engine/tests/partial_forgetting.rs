@@ -36,6 +36,20 @@ pub(crate) struct ForgetTarget {
     to: Option<u16>,
 }
 
+impl ForgetTarget {
+    /// All that an agent recorded.
+    pub(crate) const fn of_agent(agent: u8) -> Self {
+        Self {
+            session: None,
+            project: None,
+            agent: Some(agent),
+            origin: None,
+            from: None,
+            to: None,
+        }
+    }
+}
+
 pub(crate) fn part() -> impl Strategy<Value = ForgetTarget> {
     let rarely = |range: std::ops::Range<u8>| proptest::option::weighted(0.3, range);
     let moment = || proptest::option::weighted(0.4, 0..1000_u16);
