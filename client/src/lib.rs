@@ -8,6 +8,7 @@
 //! - [`start`]: starts the daemon when none is running.
 //! - [`client`]: the three together, for programs that only make calls.
 //! - [`host_session`]: which conversation of which host a client belongs to.
+//! - [`mailbox`]: requests and answers as files, where a sandbox refuses sockets; for both sides.
 //! - [`spool`]: payloads of hooks that wait for the daemon; also used by the daemon.
 //! - [`bridge`]: MCP over stdio, through the daemon.
 //! - [`sanitize`]: makes recorded text safe to display.
@@ -23,6 +24,7 @@ pub mod connection;
 pub mod event_words;
 pub mod host_session;
 pub mod local_time;
+pub mod mailbox;
 pub mod manager;
 pub mod pages;
 pub mod paths;
