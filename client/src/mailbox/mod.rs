@@ -37,6 +37,12 @@ pub const DRAFT_AGE_MAX: Duration = Duration::from_mins(1);
 /// Age at which an answer that was not taken is removed.
 pub const ANSWER_AGE_MAX: Duration = Duration::from_mins(5);
 
+/// Time between two looks for an answer at first.
+const LOOK_EVERY: Duration = Duration::from_micros(50);
+/// Time after which a watch waits for the answer. Most come before, and to close a watch takes Linux a tick of its clock:
+/// some milliseconds.
+const LOOKS_MAX: Duration = Duration::from_millis(10);
+
 /// Folder of requests.
 const IN: &str = "in";
 /// Folder of answers.
@@ -171,19 +177,27 @@ impl Mailbox {
     /// [`MailError::NoAnswer`] after the given time; [`MailError::Junk`] or [`MailError::TooLarge`] when it is not an
     /// answer; or the system's error.
     pub fn take_answer(&self, name: &MailName, within: Duration) -> Result<Vec<u8>, MailError> {
-        let until = Instant::now() + within;
-        // Watched before the first look: an answer that comes in between is not missed.
-        let arrivals = self.answers_watch();
+        let begun = Instant::now();
+        let mut arrivals = None;
         loop {
             if let Some(answer) = self.answers.read(name, ANSWER_BYTES_MAX)? {
                 self.answers.remove(name)?;
                 return Ok(answer);
             }
-            let left = until.saturating_duration_since(Instant::now());
+            let waited = begun.elapsed();
+            let left = within.saturating_sub(waited);
             if left.is_zero() {
                 return Err(MailError::NoAnswer(within));
             }
-            arrivals.wait(left);
+            if waited < LOOKS_MAX {
+                std::thread::sleep(LOOK_EVERY.min(left));
+                continue;
+            }
+            match &arrivals {
+                // Watched before the next look: an answer that comes in between is not missed.
+                None => arrivals = Some(Arrivals::in_folder(self.answers.path())),
+                Some(arrivals) => arrivals.wait(left),
+            }
         }
     }
 
@@ -199,10 +213,6 @@ impl Mailbox {
     #[must_use]
     pub fn requests_watch(&self) -> Arrivals {
         Arrivals::in_folder(self.requests.path())
-    }
-
-    fn answers_watch(&self) -> Arrivals {
-        Arrivals::in_folder(self.answers.path())
     }
 
     /// Returns the waiting requests, oldest first, and removes what is none. More than [`FILES_MAX`] come later.
