@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -176,10 +176,9 @@ impl Folder {
         let Ok(found) = rustix::fs::statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW) else {
             return false;
         };
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        let (Ok(now), Ok(written)) = (now, u64::try_from(found.st_mtime)) else {
-            return true;
-        };
+        let now = Duration::from_micros(crate::spool::now_us());
+        // Before 1970 is old, too.
+        let written = u64::try_from(found.st_mtime).unwrap_or(0);
         now.saturating_sub(Duration::from_secs(written)) > age
     }
 
