@@ -13,6 +13,7 @@
 
 mod files;
 #[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests;
 mod watch;
 
