@@ -1,0 +1,177 @@
+"""What is played with each host, and what must hold afterwards.
+
+A session that works, its compaction, a second session of the same host, a session of another host. What was recorded is
+read from the log, what was added from the requests that reached the model.
+"""
+import json
+import re
+from collections import Counter
+
+from home import Home
+from hosts import FAILING, FILE, HOSTS, SHELL, SUB_SHELL
+from model import Model, text
+
+DECISION = "We decided that the gateway listens on port 7311, because 8080 is taken."
+WORK = DECISION + " Set it up in this folder."
+ANSWER = "The gateway is set up; one command failed."
+SUMMARY = "A summary that leaves everything out."
+AFTER_COMPACTION = "What is left to do?"
+SECOND = "On which port does the gateway listen?"
+OTHER = "Which port did we choose for the gateway?"
+ADDED = re.compile(r"<lore-memory>.*?</lore-memory>", re.S)
+
+
+class Scene:
+    """One host and the model in a home. `fired` and `reached` say what happened, for people."""
+
+    def __init__(self, name, cache, lore, lored):
+        self.name, self.host = name, HOSTS[name]
+        self.model = Model()
+        self.home = Home(cache, lore, lored, self.model.port)
+        self.reached, self.faults = [], []
+
+    def play(self, partner):
+        """Plays all of it. Returns a row for the table; `partner` is the other host."""
+        self.home.run(["lore", "status"])
+        self.home.add(self.name, self.host)
+        self.work()
+        if self.host.compaction:
+            self.compact()
+        self.ask("second session", self.name, SECOND)
+        if partner:
+            self.home.add(partner, HOSTS[partner])
+            self.ask(f"a session of {partner}", partner, OTHER)
+        events = self.events()
+        self.check_record(events, partner)
+        observed = Counter(one["payload"]["what"] for one in events
+                           if one["kind"] == "HostObserved" and one["payload"]["host"] == self.name)
+        return {
+            "fired": " ".join(f"{what}:{count}" for what, count in sorted(observed.items())),
+            "recorded": " ".join(f"{kind}:{count}" for kind, count in sorted(Counter(
+                {"MessageRecorded": "messages", "StepRecorded": "steps", "SessionCreated": "sessions",
+                 "HostObserved": "observations", "PackMade": "receipts"}.get(one["kind"], one["kind"])
+                for one in events).items())),
+            "reached": self.reached, "faults": self.faults}
+
+    # What is played
+
+    def work(self):
+        host = self.host
+        subagent = [self.put(turn) for turn in host.subagent]
+        turns = [host.shell(SHELL), *host.edits, host.shell(FAILING), *host.noted, *subagent, text(ANSWER)]
+        self.model.play([self.put(turn) for turn in turns], [host.shell(SUB_SHELL), text("There is one file.")])
+        self.run(self.name, WORK)
+        self.check_added("the work", since=0)
+        if subagent:
+            self.check(self.model.seen("sub"), "the subagent asked the model nothing")
+
+    def compact(self):
+        since = self.position()
+        more, prompt, tokens = self.host.compaction
+        self.model.play([text(SUMMARY, tokens)])
+        self.run(self.name, prompt, [*self.host.again, *more])
+        self.model.play([text("Nothing is left.")])
+        self.run(self.name, AFTER_COMPACTION, self.host.again)
+        self.check_added("after the compaction", since, wants=[WORK, "exit"])
+
+    def ask(self, what, name, prompt):
+        since = self.position()
+        self.model.play([text("It is 7311.")])
+        self.run(name, prompt)
+        self.check_added(what, since, wants=[DECISION])
+
+    def run(self, name, prompt, more=()):
+        host = HOSTS[name]
+        command = self.home.put(host.command(prompt, more), name)
+        self.home.run(command, self.home.put(host.env))
+
+    def put(self, turn):
+        return self.home.put(turn, self.name)
+
+    # What must hold
+
+    def check(self, holds, fault):
+        if not holds:
+            self.faults.append(fault)
+
+    def check_added(self, what, since, wants=()):
+        """Compares what was added to the last request of the agent with the receipts since a position."""
+        requests = self.model.seen("main")
+        if not requests:
+            self.faults.append(f"{what}: no request reached the model")
+            return
+        strings = []
+        collect(requests[-1], strings)
+        blocks = [block for one in strings for block in ADDED.findall(one)]
+        # Those of subagents are in requests of their own.
+        receipts = [one["payload"]["made_for"] for one in self.events(since)
+                    if one["kind"] == "PackMade" and "/" not in one["agent"]]
+        self.check(len(blocks) == len(set(blocks)), f"{what}: a text was added twice")
+        self.check(len(blocks) == len(receipts), f"{what}: {len(blocks)} texts and {len(receipts)} receipts")
+        for wanted in wants:
+            self.check(any(wanted in block for block in blocks), f"{what}: `{wanted}` was not added")
+        self.reached.append(f"{what}: {len(blocks)} texts, {len(receipts)} receipts ({' '.join(receipts)})")
+
+    def check_record(self, events, partner):
+        sessions = {one["session"]: one["payload"].get("host") or "" for one in events if one["kind"] == "SessionCreated"}
+        messages = [(one["session"], one["payload"]["sender"], one["payload"]["content"]) for one in events
+                    if one["kind"] == "MessageRecorded"]
+        steps = [one for one in events if one["kind"] == "StepRecorded"]
+        self.check_messages(messages, partner)
+        own = next((session for session, _, content in messages if content == WORK), None)
+        of_work = [one for one in steps if one["session"] == own]
+        self.check_steps(of_work)
+        wanted = 2 + bool(self.host.subagent) + bool(partner)
+        self.check(len(sessions) == wanted, f"{len(sessions)} sessions instead of {wanted}: {sorted(sessions.values())}")
+        if self.host.subagent:
+            of_subagent = [one for one in steps if SUB_SHELL in str(one["payload"].get("parameters"))]
+            self.check(len(of_subagent) == 1, f"the subagent's command was recorded {len(of_subagent)} times")
+            self.check(all(one["session"] != own for one in of_subagent), "the subagent's step is in the agent's session")
+
+    def check_messages(self, messages, partner):
+        prompts = [WORK, SECOND] + [OTHER] * bool(partner) + [AFTER_COMPACTION] * bool(self.host.compaction)
+        for prompt in prompts:
+            count = sum(sender == "user" and content == prompt for _, sender, content in messages)
+            self.check(count == 1, f"the prompt `{prompt[-30:]}` was recorded {count} times")
+        count = sum(sender == "assistant" and content == ANSWER for _, sender, content in messages)
+        self.check(count == 1, f"the answer was recorded {count} times")
+        foreign = [content for _, _, content in messages if "<lore-memory>" in content]
+        self.check(not foreign, "what lored added was recorded as a message")
+
+    def check_steps(self, steps):
+        def of(words, key="parameters"):
+            return [one["payload"] for one in steps if words in str(one["payload"].get(key))]
+
+        for what, found, success in (
+                ("command", of(SHELL), True), ("failing command", of("exit 3"), False),
+                ("new file", of("port = 1"), True), ("noted step", of("lookup", "tool"), True)):
+            found = [one for one in found if what != "new file" or "7311" not in str(one["parameters"])]
+            self.check(len(found) == 1, f"the {what} was recorded {len(found)} times")
+            self.check(all(one["success"] is success for one in found), f"the {what} has the wrong outcome")
+        edits = [one for one in of("7311") if FILE in str(one["parameters"])]
+        self.check(len(edits) == 1, f"the edit was recorded {len(edits)} times")
+
+    # What is known
+
+    def events(self, since=0):
+        found, start = [], since + 1
+        while start:
+            page = self.home.lore("read_events", **{"from": start})
+            found += page["events"]
+            start = page.get("next")
+        return found
+
+    def position(self):
+        return self.home.lore("status")["position"]
+
+
+def collect(value, into):
+    """All texts within a value."""
+    if isinstance(value, str):
+        into.append(value)
+    elif isinstance(value, dict):
+        for one in value.values():
+            collect(one, into)
+    elif isinstance(value, list):
+        for one in value:
+            collect(one, into)
