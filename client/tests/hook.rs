@@ -79,11 +79,12 @@ fn daemon(home: &Path, output: &'static str) -> mpsc::Receiver<(String, Value)> 
     received
 }
 
-/// Returns the arguments of a call without the time and the process, which every call has.
+/// Returns the arguments of a call without the times and the process, which every call has.
 fn without_surroundings(mut args: Value) -> Value {
     let fields = args.as_object_mut().unwrap();
     let at = fields.shift_remove("received_at").unwrap();
     assert!(at.as_u64().unwrap() > 1_700_000_000_000, "{at}");
+    assert_eq!(fields.shift_remove("waits_ms"), Some(json!(5000)));
     let process = fields.shift_remove("process").unwrap();
     assert!(
         process.as_str().unwrap().starts_with("process:"),
@@ -113,6 +114,36 @@ fn the_answer_of_the_daemon_is_printed_as_it_is() {
     let call = json!({"host": "copilot", "event": "sessionStart", "payload": "{}"});
     assert_eq!(without_surroundings(sent.recv().unwrap().1), call);
     assert!(waiting(home.path()).is_empty());
+}
+
+/// Codex does not hand over how a command ended: the end of its transcript says so, to whom may read it.
+#[test]
+fn what_the_transcript_knows_goes_along() {
+    let home = home();
+    let sent = daemon(home.path(), "");
+    let transcript = home.path().join("rollout.jsonl");
+    let item = |id: &str, status: i64| {
+        json!({"type": "event_msg", "payload": {"type": "item_completed", "item": {
+            "type": "CommandExecution", "id": id, "command": ["sh"], "status": "failed", "exit_code": status,
+        }}})
+    };
+    let long = "x".repeat(1 << 20);
+    let lines = format!("{}\n{long}\n{}\n{{\"torn c2", item("c1", 7), item("c2", 3));
+    std::fs::write(&transcript, lines).unwrap();
+    let ended = |id: &str, path: &Path| {
+        let payload = json!({
+            "session_id": "s", "hook_event_name": "PostToolUse", "transcript_path": path, "tool_name": "Bash",
+            "tool_input": {"command": "sh"}, "tool_response": "", "tool_use_id": id,
+        });
+        runs_in_silence(hook(home.path(), &["codex"]), payload.to_string().as_bytes());
+        sent.recv().unwrap().1["exit_status"].clone()
+    };
+    assert_eq!(ended("c2", &transcript), json!(3));
+    // Too far from the end; not there; not a file.
+    assert_eq!(ended("c1", &transcript), Value::Null);
+    assert_eq!(ended("c9", &transcript), Value::Null);
+    assert_eq!(ended("c2", home.path()), Value::Null);
+    assert_eq!(ended("c2", Path::new("/nonexistent")), Value::Null);
 }
 
 /// The Hello says what the daemon needs to know the session: folder, agent and the host's process.

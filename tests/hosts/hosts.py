@@ -19,6 +19,15 @@ NOTED = {"tool": "lookup", "result": {"id": 730042}}
 
 
 @dataclass
+class Compaction:
+    """A prompt that makes a host compact its conversation; without one, it does so in the middle of a turn."""
+    prompt: str = None
+    more: tuple = ()
+    # Tokens that the conversation is said to have.
+    tokens: int = None
+
+
+@dataclass
 class Host:
     """A host. `{folder}`, `{port}` and `{project}` are replaced in texts."""
     package: str
@@ -36,9 +45,8 @@ class Host:
     noted: list
     # Starts a subagent, which runs `SUB_SHELL`; empty if the host has none.
     subagent: list
-    # Makes the host compact its conversation: (arguments, prompt, tokens that the conversation is said to have). None
-    # if that cannot be done from its command line.
-    compaction: tuple = None
+    # Makes the host compact its conversation; None if that cannot be done from its command line.
+    compaction: "Compaction" = None
     # Whether the prompt is the last argument, or follows an option of this name.
     prompt_option: list = field(default_factory=list)
 
@@ -94,7 +102,7 @@ HOSTS = {
         noted=[call("ToolSearch", {"query": "select:mcp__lore__record_step"}), call("mcp__lore__record_step", NOTED)],
         subagent=[call("Agent", {"description": "Look", "prompt": SUBTASK_PROMPT, "subagent_type": "general-purpose",
                                  "run_in_background": False})],
-        compaction=([], "/compact", None)),
+        compaction=Compaction("/compact")),
     "codex": Host(
         package="@openai/codex@0.169.0",
         program=[f"{ANSWERED}@openai/codex-linux-{ARCH}/vendor/{os.uname().machine}-unknown-linux-musl/bin/codex", "exec",
@@ -109,7 +117,7 @@ HOSTS = {
         noted=[call("record_step", NOTED, namespace="mcp__lore")],
         subagent=[call("spawn_agent", {"message": SUBTASK_PROMPT}, namespace="multi_agent_v1"),
                   call("wait_agent", {"targets": ["{agent_id}"], "timeout_ms": 60000}, namespace="multi_agent_v1")],
-        compaction=(["-c", "model_auto_compact_token_limit=1000"], "Say how it went.", None)),
+        compaction=Compaction("Say how it went.", more=("-c", "model_auto_compact_token_limit=1000"))),
     "gemini": Host(
         package="@google/gemini-cli@0.61.0",
         program=[NODE, f"{ANSWERED}@google/gemini-cli/bundle/gemini.js"],
@@ -135,7 +143,7 @@ HOSTS = {
                call("edit", {"filePath": PATH, "oldString": "1", "newString": "7311"})],
         noted=[call("lore_record_step", NOTED)],
         subagent=[call("task", {"description": "Look", "prompt": SUBTASK_PROMPT, "subagent_type": "general"})],
-        compaction=([], "Say how it went.", 199000)),
+        compaction=Compaction("Say how it went.", tokens=199000)),
     "qwen": Host(
         package="@qwen-code/qwen-code@0.24.4",
         program=[NODE, f"{ANSWERED}@qwen-code/qwen-code/cli-entry.js"],
@@ -147,5 +155,6 @@ HOSTS = {
                call("edit", {"file_path": PATH, "old_string": "1", "new_string": "7311"})],
         noted=[call("tool_search", {"query": "select:mcp__lore__record_step"}), call("mcp__lore__record_step", NOTED)],
         subagent=[call("agent", {"description": "Look", "prompt": SUBTASK_PROMPT, "subagent_type": "general-purpose"})],
-        compaction=([], "/compress", None)),
+        # What it adds after /compress ends with its process.
+        compaction=Compaction(tokens=174000)),
 }

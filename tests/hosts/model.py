@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 # A prompt of a subagent contains this word; no other prompt does.
 SUBTASK = "SUBTASK"
+# Of agents that hosts run beside: for titles, and for their own memory.
+SIDE = ["title generator", "managed memory extraction subagent"]
 MODELS = ["scripted", "claude-sonnet-4-5", "claude-haiku-4-5", "gpt-5.5", "gemini-2.5-flash"]
 
 
@@ -66,10 +68,8 @@ class Model:
         return turn
 
     def role(self, body, raw):
-        if not body.get("tools") or "title generator" in raw[:4000]:
-            # Newer models of Codex have their tools among the messages.
-            if '"additional_tools"' not in raw:
-                return "side"
+        if not body.get("tools") or any(words in raw for words in SIDE):
+            return "side"
         # The agent's own requests contain the call that started the subagent.
         is_sub = self.subtask_calls and SUBTASK in raw and not any(one in raw for one in self.subtask_calls)
         return "sub" if is_sub else "main"

@@ -41,6 +41,12 @@ pub struct Header {
     /// The host's process, as a host session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<String>,
+    /// Exit status that the host's transcript has, and the payload does not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_status: Option<i64>,
+    /// How long the hook waits for the answer in milliseconds, if it is not the default.
+    #[serde(skip)]
+    pub waits_ms: Option<u64>,
 }
 
 /// Returns the time, in microseconds since 1970.
@@ -59,6 +65,10 @@ struct HookArguments<'a> {
     received_at: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_status: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waits_ms: Option<u64>,
 }
 
 /// A waiting payload.
@@ -81,6 +91,8 @@ impl Header {
             payload,
             received_at: self.received_at_us / 1000,
             process: self.process.as_deref(),
+            exit_status: self.exit_status,
+            waits_ms: self.waits_ms,
         };
         // Texts and numbers alone: writing them cannot fail.
         serde_json::to_vec(&arguments).unwrap_or_default()

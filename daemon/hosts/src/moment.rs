@@ -109,6 +109,13 @@ impl Host {
         )
     }
 
+    /// Whether what is added at a compaction goes to the model that writes the summary, so that the agent has only what
+    /// the summary keeps of it.
+    #[must_use]
+    pub const fn summarises_added_text(self) -> bool {
+        matches!(self, Self::OpenCode)
+    }
+
     /// Whether text that a hook returns at this event reaches the model. Seen with the real hosts; for Cursor and VS
     /// Code from their documentation.
     #[must_use]

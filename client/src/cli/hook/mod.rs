@@ -9,7 +9,9 @@
 
 mod delivery;
 mod input;
+mod transcript;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -89,17 +91,21 @@ impl Words {
 struct Limits {
     answer_until: Instant,
     end_at: Instant,
+    /// The time until the end in milliseconds, if it is not the default.
+    waits_ms: Option<u64>,
 }
 
 impl Limits {
     fn of(timeout_ms: Option<String>) -> Self {
         let given = timeout_ms.and_then(|text| text.trim().parse().ok());
-        let timeout = Duration::from_millis(given.unwrap_or(TIMEOUT_MS).clamp(1, TIMEOUT_MS_MAX));
+        let given = given.map(|ms: u64| ms.clamp(1, TIMEOUT_MS_MAX));
+        let timeout = Duration::from_millis(given.unwrap_or(TIMEOUT_MS));
         let begun = Instant::now();
         Self {
             // The rest is for writing the payload into the spool.
             answer_until: begun + timeout * 3 / 4,
             end_at: begun + timeout,
+            waits_ms: given.filter(|ms| *ms != TIMEOUT_MS),
         }
     }
 }
@@ -168,6 +174,8 @@ impl Hook {
                 cwd: cwd.clone(),
                 host_session: host_session.clone(),
                 process,
+                exit_status: None,
+                waits_ms: limits.waits_ms,
             },
             hello: Hello {
                 client,
@@ -207,7 +215,8 @@ impl Hook {
             Received::Whole(payload) => payload,
         };
         let is_answered = self.is_answered(&payload);
-        match delivery.ask(&self.header, &payload, is_answered) {
+        let header = self.completed_header(&payload);
+        match delivery.ask(&header, &payload, is_answered) {
             Ok(output) if self.input.claim() => {
                 print(&output);
                 delivery.deliver_waiting();
@@ -217,12 +226,24 @@ impl Hook {
             Err(refused) => {
                 if self.input.claim() {
                     // A full or unusable spool is counted, and `lore doctor` reports it.
-                    let _ = spool.put(&self.header, &payload);
+                    let _ = spool.put(&header, &payload);
                 }
                 if refused.is_not_running && !is_answered {
                     delivery.wake();
                 }
             }
+        }
+    }
+
+    /// Returns the header with what the payload lacks and the host's transcript has.
+    fn completed_header(&self, payload: &[u8]) -> Cow<'_, Header> {
+        let host = lored_hosts::Host::from_name(&self.header.host);
+        match transcript::exit_status(host, payload) {
+            None => Cow::Borrowed(&self.header),
+            exit_status => Cow::Owned(Header {
+                exit_status,
+                ..self.header.clone()
+            }),
         }
     }
 

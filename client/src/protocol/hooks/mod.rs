@@ -17,6 +17,10 @@ pub struct RecordHookArgs {
     pub process: Option<String>,
     /// Working folder of the hook, if the payload has none; default: that of the connection.
     pub folder: Option<String>,
+    /// Exit status of the command that ended, where the host's transcript has it and the payload does not.
+    pub exit_status: Option<i64>,
+    /// How long the hook waits for the answer, in milliseconds from its arrival; default 100.
+    pub waits_ms: Option<u64>,
 }
 
 /// Reply of `record_hook`.

@@ -58,6 +58,36 @@ impl HookEvent {
             observation.source.at_ms.get_or_insert(ms);
         }
     }
+
+    /// Completes the outcome of a command whose exit status the payload does not have (see
+    /// [`transcript::find_call`](crate::transcript::find_call)). Keys do not change.
+    pub fn learn_exit_status(&mut self, status: i64) {
+        for observation in &mut self.observations {
+            let unsure = Observed::Unknown {
+                name: String::new(),
+                bytes: 0,
+            };
+            observation.what = match std::mem::replace(&mut observation.what, unsure) {
+                Observed::ToolDone(call, mut outcome) if !outcome.is_certain => {
+                    outcome.exit_status = Some(status);
+                    outcome.is_certain = true;
+                    match status {
+                        0 => Observed::ToolDone(call, outcome),
+                        _ => {
+                            outcome.error = Some(outcome.text.clone());
+                            self.moment = self
+                                .host
+                                .carries(self.kind)
+                                .then_some(Moment::ToolFailed)
+                                .filter(|_| !call.is_own);
+                            Observed::ToolFailed(call, outcome)
+                        }
+                    }
+                }
+                other => other,
+            };
+        }
+    }
 }
 
 /// Reads the payload of a hook. `configured` is the host whose file named the hook, `event` the event's name where the
@@ -180,7 +210,7 @@ pub fn is_answered(configured: Host, event: &str, beginning: &[u8]) -> bool {
 }
 
 /// Returns the text of a field in the beginning of a JSON text. A quoted name with plain quotes is never inside a string.
-fn field_text<'b>(beginning: &'b [u8], name: &[u8]) -> Option<&'b str> {
+pub(crate) fn field_text<'b>(beginning: &'b [u8], name: &[u8]) -> Option<&'b str> {
     let at = memchr::memmem::find(beginning, name)? + name.len();
     let rest = beginning.get(at..)?.trim_ascii_start();
     let rest = rest.strip_prefix(b":")?.trim_ascii_start();

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::{TRANSCRIPTS, fixture, transcript};
-use crate::transcript::{FileState, read_line, records};
+use crate::transcript::{FileState, exit_status, find_call, read_line, records};
 use crate::{Author, Host, OWN_MARKS, Observed};
 
 #[test]
@@ -181,4 +181,40 @@ fn lines_of_a_fork_are_those_of_its_parent() {
     assert_eq!(copied.source.parent_session.as_deref(), Some("c1"));
     assert_ne!(copied.key, own.key);
     assert_eq!(copied.keys_in("c1"), [own.key, own.content_key]);
+}
+
+#[test]
+fn the_end_of_a_transcript_has_the_exit_status_of_a_command() {
+    let bytes = fs::read(fixture("transcript-codex.jsonl")).unwrap();
+    let made = transcript(Host::Codex, "codex.jsonl");
+    let mut seen = Vec::new();
+    for (call, outcome) in made.iter().filter_map(|one| one.what.outcome()) {
+        let (Some(id), Some(status)) = (&call.id, outcome.exit_status) else {
+            continue;
+        };
+        assert_eq!(exit_status(Host::Codex, id, &bytes), Some(status));
+        // A part of it, which begins within a line.
+        let part = bytes.get(100..).unwrap();
+        assert_eq!(exit_status(Host::Codex, id, part), Some(status));
+        seen.push(status);
+    }
+    assert!(seen.contains(&0) && seen.contains(&3), "{seen:?}");
+    assert_eq!(exit_status(Host::Codex, "call_none", &bytes), None);
+}
+
+#[test]
+fn only_commands_of_codex_are_looked_up() {
+    let payload = |event: &str, tool: &str| {
+        format!(
+            r#"{{"transcript_path":"/t","hook_event_name":"{event}","tool_name":"{tool}","tool_use_id":"c1"}}"#
+        )
+    };
+    let ended = payload("PostToolUse", "Bash");
+    let sought = find_call(Host::Codex, ended.as_bytes()).unwrap();
+    assert_eq!((sought.path, sought.id), ("/t", "c1"));
+    assert_eq!(find_call(Host::ClaudeCode, ended.as_bytes()), None);
+    for (event, tool) in [("PreToolUse", "Bash"), ("PostToolUse", "apply_patch")] {
+        assert_eq!(find_call(Host::Codex, payload(event, tool).as_bytes()), None);
+    }
+    assert_eq!(find_call(Host::Codex, b"{\"hook_event_name\": null}"), None);
 }

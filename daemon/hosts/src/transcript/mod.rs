@@ -16,6 +16,7 @@ mod codex;
 mod copilot;
 mod gemini;
 mod messages;
+mod outcome;
 mod paths;
 mod qwen;
 
@@ -34,6 +35,7 @@ use crate::own_text::OwnMarks;
 use crate::time;
 use crate::tools::ToolCall;
 
+pub use outcome::{SoughtCall, TAIL_BYTES, exit_status, find_call};
 pub use paths::PATHS;
 
 /// Calls whose outcome has not come that are remembered.

@@ -11,7 +11,7 @@ use lored_moments::{
 
 use super::sources::{ShownItems, message_item, step_item};
 use super::{BYTES_MAX, Draft, Project, Writer};
-use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEvent};
+use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEntry, TrailEvent};
 use crate::clock::Micros;
 use crate::events::packs::Item;
 use crate::locks::lock_unpoisoned;
@@ -53,9 +53,15 @@ pub(super) fn write(
 ) -> Option<Draft> {
     let mut rules: Vec<(KnownSentence, String)> = Vec::new();
     let (mut sessions, mut others) = (Vec::new(), Vec::new());
+    let parent = project.own_trail(|own| own.parent.clone()).flatten();
     for (row, trail) in &project.sessions {
         let trail = lock_unpoisoned(trail);
-        if trail.session == project.own {
+        // Its subagents report to it, and it hands its task to them.
+        let is_its_subagent = trail.parent.as_ref() == Some(&project.own);
+        if trail.session == project.own
+            || is_its_subagent
+            || parent.as_ref() == Some(&trail.session)
+        {
             continue;
         }
         let kept = trail
@@ -329,12 +335,14 @@ fn is_done(state: &str) -> bool {
 }
 
 /// Returns the time up to which a session that starts again knows what others did: that of its last event before the
-/// start. A new session knows nothing.
+/// start. A new session knows nothing. The start of some hosts is a prompt.
 pub(super) fn known_until(own: &Trail) -> Micros {
-    let mut before = own
-        .happened
-        .iter()
-        .rev()
-        .skip_while(|one| matches!(one.event, TrailEvent::Started | TrailEvent::Shown(_)));
+    let is_start = |one: &&TrailEntry| {
+        matches!(
+            one.event,
+            TrailEvent::Started | TrailEvent::Shown(_) | TrailEvent::Prompt { .. }
+        )
+    };
+    let mut before = own.happened.iter().rev().skip_while(is_start);
     before.next().map_or(0, |one| one.at)
 }

@@ -38,6 +38,8 @@ pub struct Trail {
     pub session: String,
     /// Its project.
     pub project: Option<String>,
+    /// The session whose subagent it is.
+    pub parent: Option<String>,
     /// What happened, the oldest first.
     pub happened: VecDeque<TrailEntry>,
     /// Sentences that hold for longer than their turn, the oldest first.
@@ -184,6 +186,7 @@ impl Trail {
             happened: VecDeque::new(),
             known: VecDeque::new(),
             turn: 0,
+            parent: None,
             failures: None,
             read_up_to: Position(0),
             bytes: 0,
@@ -400,6 +403,9 @@ impl Trail {
             Some(Event::Pack(PackEvent::Built(built))) => Some(TrailEvent::Shown(Box::new(built))),
             Some(Event::Capture(CaptureEvent::Observed(meta))) => {
                 let details: ObservationDetails = events::body(event)?;
+                if details.parent.is_some() {
+                    self.parent.clone_from(&details.parent);
+                }
                 match meta.following {
                     Some(Following::Message | Following::Step) => {
                         self.before = Some((meta, details));

@@ -20,8 +20,8 @@ use crate::state::State;
 
 /// Larger payloads are read off the event loop, in bytes.
 const INLINE_BYTES_MAX: usize = 2 << 10;
-/// Age of a report after which its hook has gone, and nobody reads an answer, in milliseconds.
-const LATE_MS: i64 = 100;
+/// Age of a report after which its hook has gone, unless it says otherwise, in milliseconds.
+const WAITS_MS: u64 = 100;
 /// What the idempotency key of an observation stands for: its key alone identifies it.
 const CLAIMED: &[u8] = b"record_hook";
 
@@ -77,6 +77,9 @@ impl HookReport {
         let mut event = lored_hosts::read(Host::from_name(&args.host), name, &payload, &OWN_MARKS);
         let now_ms = i64::try_from(cx.engine.clock().now() / 1000).unwrap_or(i64::MAX);
         event.received_at(args.received_at.unwrap_or(now_ms));
+        if let Some(status) = args.exit_status {
+            event.learn_exit_status(status);
+        }
         if let Some(folder) = args.folder {
             event.source.cwd.get_or_insert(folder);
         }
@@ -87,7 +90,10 @@ impl HookReport {
             capture.forget_folders();
         }
         let age_ms = now_ms.saturating_sub(args.received_at.unwrap_or(now_ms));
-        let point = InjectionPoint::of(&event).filter(|_| age_ms <= LATE_MS);
+        let waits_ms = args.waits_ms.unwrap_or(WAITS_MS);
+        // The clock may have been set back.
+        let is_read = u64::try_from(age_ms).unwrap_or_default() <= waits_ms;
+        let point = InjectionPoint::of(&event).filter(|_| is_read);
         let caller = whose::caller(cx, capture, state, hook, &event.source)?;
         // Hooks of hosts that give no id state the process itself.
         let process = args.process.or_else(|| hook.host_session.clone());

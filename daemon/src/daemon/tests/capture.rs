@@ -5,13 +5,13 @@ use crate::log::Actor;
 use super::*;
 
 /// One user's memory.
-struct Fixture {
+pub(super) struct Fixture {
     tenant: Tenant,
     folder: tempfile::TempDir,
 }
 
 impl Fixture {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let shared = shared(
             folder.path(),
@@ -26,7 +26,7 @@ impl Fixture {
         }
     }
 
-    async fn call(&self, host_session: Option<&str>, name: &str, args: Value) -> Value {
+    pub(super) async fn call(&self, host_session: Option<&str>, name: &str, args: Value) -> Value {
         let caller = Caller {
             actor: Arc::new(Actor {
                 client: "lore/0".to_owned(),
@@ -47,7 +47,7 @@ impl Fixture {
         self.call(None, "record_hook", args).await
     }
 
-    fn project(&self) -> String {
+    pub(super) fn project(&self) -> String {
         let dir = self.folder.path().join("shop");
         std::fs::create_dir_all(dir.join(".git")).unwrap();
         dir.to_str().unwrap().to_owned()
@@ -313,7 +313,7 @@ fn said(dir: &str, id: &str, text: &str) -> Value {
 }
 
 /// Returns the text that a hook's output adds.
-fn added(reply: &Value) -> String {
+pub(super) fn added(reply: &Value) -> String {
     let output = reply["output"].as_str().unwrap();
     if output.is_empty() {
         return String::new();
@@ -323,7 +323,7 @@ fn added(reply: &Value) -> String {
     text.unwrap_or_else(|| panic!("{output}")).to_owned()
 }
 
-const AT: i64 = 1_700_000_000_000;
+pub(super) const AT: i64 = 1_700_000_000_000;
 
 #[tokio::test]
 async fn after_a_compaction_the_work_in_flight_is_there() {
@@ -498,7 +498,7 @@ async fn what_was_to_be_remembered_stands_in_the_brief_once() {
 const DECISION: &str = "We decided to store prices as integer cents, because floats lose pennies.";
 
 /// A memory in which another session decided something about a file.
-async fn with_a_decision() -> (Fixture, String) {
+pub(super) async fn with_a_decision() -> (Fixture, String) {
     let memory = Fixture::new();
     let dir = memory.project();
     for report in [
