@@ -44,6 +44,7 @@ class Scene:
             self.ask(f"a session of {partner}", partner, OTHER)
         events = self.events()
         self.check_record(events, partner)
+        self.check_doctor()
         observed = Counter(one["payload"]["what"] for one in events
                            if one["kind"] == "HostObserved" and one["payload"]["host"] == self.name)
         return {
@@ -163,6 +164,11 @@ class Scene:
             self.check(all(one["success"] is success for one in found), f"the {what} has the wrong outcome")
         edits = [one for one in of("7311") if FILE in str(one["parameters"])]
         self.check(len(edits) == 1, f"the edit was recorded {len(edits)} times")
+
+    def check_doctor(self):
+        findings = json.loads(self.home.run(["lore", "doctor", "--json"]))["findings"]
+        seen = [one["seen"] for one in findings if one["check"] == "host " + self.name]
+        self.check(len(seen) == 1 and re.search("last event 2.*last addition 2", seen[0]), f"lore doctor says: {seen}")
 
     # What is known
 

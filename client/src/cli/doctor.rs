@@ -1,5 +1,6 @@
 //! `lore doctor`: client-side checks, those of the hosts, and all findings of the daemon's program.
 
+mod activity;
 mod codex;
 mod hosts;
 
@@ -64,7 +65,7 @@ fn run(matches: &Matches, globals: &Globals) -> Result<Exit, Failure> {
     let mut findings = vec![client()];
     findings.extend(daemon(matches.is("fix"), globals));
     findings.extend(units(globals));
-    findings.extend(hosts::check());
+    findings.extend(hosts::check(globals));
     let report = Report { findings };
     match globals.json {
         true => output::write_json(&to_json(&report)?)?,
