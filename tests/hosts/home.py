@@ -110,6 +110,8 @@ class Home:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content if isinstance(content, str) else json.dumps(content, indent=1))
         self.run(["lore", "setup", name])
+        if host.is_set_up_twice:
+            self.run(["lore", "setup", name, "--project", "."])
 
     def run(self, argv, env=None):
         """Runs a command in the project, and returns what it prints.

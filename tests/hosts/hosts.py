@@ -47,8 +47,10 @@ class Host:
     subagent: list
     # Makes the host compact its conversation; None if that cannot be done from its command line.
     compaction: "Compaction" = None
-    # Whether the prompt is the last argument, or follows an option of this name.
+    # The option that the prompt follows, if it is not the last argument by itself.
     prompt_option: list = field(default_factory=list)
+    # Whether the project's files have the hooks, too: what both report must be recorded once.
+    is_set_up_twice: bool = True
 
     def command(self, prompt, more=()):
         return [*self.program, *self.args, *more, *self.prompt_option, prompt]
@@ -143,7 +145,9 @@ HOSTS = {
                call("edit", {"filePath": PATH, "oldString": "1", "newString": "7311"})],
         noted=[call("lore_record_step", NOTED)],
         subagent=[call("task", {"description": "Look", "prompt": SUBTASK_PROMPT, "subagent_type": "general"})],
-        compaction=Compaction("Say how it went.", tokens=199000)),
+        compaction=Compaction("Say how it went.", tokens=199000),
+        # It would fetch its plugin package for the project, too.
+        is_set_up_twice=False),
     "qwen": Host(
         package="@qwen-code/qwen-code@0.24.4",
         program=[NODE, f"{ANSWERED}@qwen-code/qwen-code/cli-entry.js"],

@@ -131,6 +131,7 @@ class Scene:
         messages = [(one["session"], one["payload"]["sender"], one["payload"]["content"]) for one in events
                     if one["kind"] == "MessageRecorded"]
         steps = [one for one in events if one["kind"] == "StepRecorded"]
+        self.check_observations(events)
         self.check_messages(messages, partner)
         own = next((session for session, _, content in messages if content == WORK), None)
         of_work = [one for one in steps if one["session"] == own]
@@ -141,6 +142,18 @@ class Scene:
             of_subagent = [one for one in steps if SUB_SHELL in str(one["payload"].get("parameters"))]
             self.check(len(of_subagent) == 1, f"the subagent's command was recorded {len(of_subagent)} times")
             self.check(all(one["session"] != own for one in of_subagent), "the subagent's step is in the agent's session")
+
+    def check_observations(self, events):
+        """Each command began once and ended once."""
+        observed = [one["payload"] for one in events if one["kind"] == "HostObserved"]
+        for command in [SHELL, FAILING] + [SUB_SHELL] * bool(self.host.subagent):
+            for what in ("call", "outcome"):
+                count = sum(one["what"] == what and one.get("command") == command for one in observed)
+                self.check(count == 1, f"`{command}`: {count} observations `{what}`")
+        for what in ("compaction", "compaction-end"):
+            count = sum(one["what"] == what and one["host"] == self.name for one in observed)
+            wanted = int(bool(self.host.compaction))
+            self.check(count == wanted, f"{count} observations `{what}`")
 
     def check_messages(self, messages, partner):
         prompts = [WORK, SECOND] + [OTHER] * bool(partner) + [AFTER_COMPACTION] * bool(self.host.compaction)
