@@ -135,7 +135,10 @@ fn what_the_transcript_knows_goes_along() {
             "session_id": "s", "hook_event_name": "PostToolUse", "transcript_path": path, "tool_name": "Bash",
             "tool_input": {"command": "sh"}, "tool_response": "", "tool_use_id": id,
         });
-        runs_in_silence(hook(home.path(), &["codex"]), payload.to_string().as_bytes());
+        runs_in_silence(
+            hook(home.path(), &["codex"]),
+            payload.to_string().as_bytes(),
+        );
         sent.recv().unwrap().1["exit_status"].clone()
     };
     assert_eq!(ended("c2", &transcript), json!(3));

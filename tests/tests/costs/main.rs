@@ -178,7 +178,7 @@ fn count_idle(mut meter: impl Meter, program: &str) -> Costs {
     ]
 }
 
-/// Counts one call of the program `lore`, with a running daemon.
+/// Counts one call of the program `lore`, and one of its hooks, with a running daemon.
 fn count_client() -> Costs {
     keep_to_processor(1);
     let home = Home::within(LORED, &place());
@@ -187,8 +187,27 @@ fn count_client() -> Costs {
     let mut command = Command::new(LORE);
     command.env("LORE_HOME", home.path());
     command.args(["call", "get_session", r#"{"session":"one"}"#]);
-    let samples: Vec<(Counts, u64)> = (0..3).map(|_| (whole_run(&command), 1)).collect();
+    let call = count_program(&command, "");
+    let mut command = Command::new(LORE);
+    command.env("LORE_HOME", home.path());
+    // Valgrind takes more than the 100 ms of real hooks.
+    command.env("LORE_HOOK_TIMEOUT_MS", "5000");
+    command.args(["hook", "claude-code"]);
+    let prompt = json!({
+        "session_id": "one", "cwd": home.path(), "hook_event_name": "UserPromptSubmit", "prompt_id": "p1",
+        "prompt": "Which port does the gateway listen on?",
+    });
+    let hook = count_program(&command, &prompt.to_string());
+    vec![
+        ("one `lore` call".to_owned(), call),
+        ("one `lore hook`".to_owned(), hook),
+    ]
+}
+
+/// Returns what a program costs, typically.
+fn count_program(command: &Command, input: &str) -> Counts {
+    let samples: Vec<(Counts, u64)> = (0..3).map(|_| (whole_run(command, input), 1)).collect();
     let mut counts = typical(&samples);
     counts.remove(&Unit::WakeUps);
-    vec![("one `lore` call".to_owned(), counts)]
+    counts
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -358,12 +359,15 @@ fn under(program: &str, arguments: &[String], inner: &Command) -> Command {
     command
 }
 
-/// Counts the use of one complete run of a command.
-pub fn whole_run(inner: &Command) -> Counts {
+/// Counts the use of one complete run of a command with this on its standard input.
+pub fn whole_run(inner: &Command, input: &str) -> Counts {
     let folder = folder();
     let folder = folder.path();
+    let given = folder.join("input");
+    std::fs::write(&given, input).expect("the input is written");
     let run = |program: &str, arguments: &[String]| {
         let mut command = under(program, arguments, inner);
+        command.stdin(File::open(&given).expect("the input can be read"));
         let output = command.output().expect("the meter runs");
         assert!(output.status.success(), "{command:?}: {output:?}");
         output

@@ -71,7 +71,10 @@ impl ActivityReader {
                 let made_for = event["payload"]["made_for"].as_str();
                 made_for.is_some_and(|purpose| MOMENTS.contains(&purpose))
             };
-            let time = events.rev().find(is_ours).and_then(|event| event["time"].as_str());
+            let time = events
+                .rev()
+                .find(is_ours)
+                .and_then(|event| event["time"].as_str());
             last = time.map(str::to_owned).or(last);
             from = page["next"].as_u64();
         }

@@ -131,7 +131,9 @@ mod tests {
             added: None,
         };
         let seen = finding(&gemini(), Some(activity)).seen;
-        assert!(seen.ends_with(&format!("last event {event}, last addition never or long ago")));
+        assert!(seen.ends_with(&format!(
+            "last event {event}, last addition never or long ago"
+        )));
         activity = Activity {
             event: Some(event.to_owned()),
             added: Some(event.to_owned()),

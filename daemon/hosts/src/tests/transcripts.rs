@@ -214,7 +214,10 @@ fn only_commands_of_codex_are_looked_up() {
     assert_eq!((sought.path, sought.id), ("/t", "c1"));
     assert_eq!(find_call(Host::ClaudeCode, ended.as_bytes()), None);
     for (event, tool) in [("PreToolUse", "Bash"), ("PostToolUse", "apply_patch")] {
-        assert_eq!(find_call(Host::Codex, payload(event, tool).as_bytes()), None);
+        assert_eq!(
+            find_call(Host::Codex, payload(event, tool).as_bytes()),
+            None
+        );
     }
     assert_eq!(find_call(Host::Codex, b"{\"hook_event_name\": null}"), None);
 }

@@ -77,8 +77,7 @@ impl InjectionPoint {
     /// Whether the text of a moment goes with the prompts of this host: no event of its own reaches the model, or only
     /// the model that writes the summary.
     pub fn brings(&self, moment: Moment) -> bool {
-        let is_summarised =
-            moment == Moment::AfterCompaction && self.host.summarises_added_text();
+        let is_summarised = moment == Moment::AfterCompaction && self.host.summarises_added_text();
         let is_due = is_summarised || self.host.reaches(moment) == Delivery::NextPrompt;
         self.moment == Moment::Prompt && is_due
     }

@@ -21,7 +21,8 @@ impl Fixture {
         if let Some(parent) = parent {
             info["parentID"] = json!(parent);
         }
-        let event = json!({"type": "session.created", "properties": {"sessionID": session, "info": info}});
+        let event =
+            json!({"type": "session.created", "properties": {"sessionID": session, "info": info}});
         let payload = json!({"event": event, "directory": dir});
         self.opencode("event", &payload).await
     }
@@ -52,15 +53,23 @@ async fn the_first_prompt_is_the_start_where_no_event_is() {
     assert_eq!(context(&again), "");
     // Its own subagent is not someone else who is at work.
     memory.created(&dir, "ses_2", Some("ses_1")).await;
-    memory.asked(&dir, "ses_2", "m3", "Look for the logo in the folder").await;
+    memory
+        .asked(&dir, "ses_2", "m3", "Look for the logo in the folder")
+        .await;
     let elsewhere = Fixture::new();
     let dir = elsewhere.project();
     elsewhere.created(&dir, "ses_1", None).await;
-    elsewhere.asked(&dir, "ses_1", "m1", "Draw a large logo").await;
+    elsewhere
+        .asked(&dir, "ses_1", "m1", "Draw a large logo")
+        .await;
     elsewhere.created(&dir, "ses_2", Some("ses_1")).await;
-    let of_subagent = elsewhere.asked(&dir, "ses_2", "m3", "Look for the logo in the folder").await;
+    let of_subagent = elsewhere
+        .asked(&dir, "ses_2", "m3", "Look for the logo in the folder")
+        .await;
     assert_eq!(context(&of_subagent), "");
-    let of_parent = elsewhere.asked(&dir, "ses_1", "m4", "Draw a smaller logo").await;
+    let of_parent = elsewhere
+        .asked(&dir, "ses_1", "m4", "Draw a smaller logo")
+        .await;
     assert_eq!(context(&of_parent), "");
 }
 
@@ -72,13 +81,26 @@ async fn after_a_summary_the_next_prompt_brings_the_work_in_flight() {
     let request = "Store prices as integer cents in the whole cart";
     memory.asked(&dir, "ses_1", "m1", request).await;
     let compacting = opencode(&dir, "ses_1", json!({}), json!({"context": []}));
-    let text = context(&memory.opencode("experimental.session.compacting", &compacting).await);
+    let text = context(
+        &memory
+            .opencode("experimental.session.compacting", &compacting)
+            .await,
+    );
     assert!(text.contains(request), "for the summary: {text}");
-    let done = json!({"type": "session.compacted", "id": "evt_1", "properties": {"sessionID": "ses_1"}});
-    memory.opencode("event", &json!({"event": done, "directory": dir})).await;
-    let text = context(&memory.asked(&dir, "ses_1", "m2", "What is left to do?").await);
+    let done =
+        json!({"type": "session.compacted", "id": "evt_1", "properties": {"sessionID": "ses_1"}});
+    memory
+        .opencode("event", &json!({"event": done, "directory": dir}))
+        .await;
+    let text = context(
+        &memory
+            .asked(&dir, "ses_1", "m2", "What is left to do?")
+            .await,
+    );
     assert!(text.contains(request), "{text}");
-    let again = memory.asked(&dir, "ses_1", "m3", "And what else is left?").await;
+    let again = memory
+        .asked(&dir, "ses_1", "m3", "And what else is left?")
+        .await;
     assert_eq!(context(&again), "");
 }
 
@@ -101,14 +123,19 @@ async fn an_exit_status_from_the_transcript_makes_a_failure() {
         memory.call(None, "record_hook", args).await
     };
     let (error, build) = ("error: linker `lld` not found", "cargo build --release");
-    assert_eq!(run(ended("c1", build, error), Some(101)).await["output"], "");
+    assert_eq!(
+        run(ended("c1", build, error), Some(101)).await["output"],
+        ""
+    );
     run(ended("c2", "apt-get install -y lld", "done"), Some(0)).await;
     run(ended("c3", build, "Finished"), Some(0)).await;
     let text = added(&run(ended("c4", build, error), Some(101)).await);
     assert!(text.contains("apt-get install -y lld"), "{text}");
     // Without a status it is not known to have failed.
     assert_eq!(run(ended("c5", build, error), None).await["output"], "");
-    let steps = memory.call(Some("codex:x-1"), "list_steps", json!({})).await;
+    let steps = memory
+        .call(Some("codex:x-1"), "list_steps", json!({}))
+        .await;
     let outcomes: Vec<bool> = steps["steps"]
         .as_array()
         .unwrap()
@@ -131,7 +158,8 @@ async fn a_hook_that_has_gone_gets_no_text() {
     // It came 150 ms ago.
     let late = AT - 150;
     for (session, waits, is_answered) in [("c-7", None, false), ("c-8", Some(200), true)] {
-        let mut args = json!({"host": "claude-code", "payload": start(session), "received_at": late});
+        let mut args =
+            json!({"host": "claude-code", "payload": start(session), "received_at": late});
         if let Some(waits) = waits {
             args["waits_ms"] = json!(waits);
         }

@@ -1,0 +1,226 @@
+//! What a hook costs its host's turn: the real programs, one process for each event, beside the least client there can be.
+//!
+//! Targets of docs/capture.md: 3 ms of processor time, p99 15 ms on an idle machine. `cargo bench -p tests --bench hooks`
+#![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+
+use lore::protocol::Args;
+use lore::protocol::frame::{self, Hello};
+use lore::spool::Spool;
+use serde_json::{Value, json};
+use tests::bench::{Figure, Home, Setup, bench_main, median, print_row, so_often};
+use tests::until;
+
+const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
+const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
+const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
+/// Bytes of a large result.
+const LARGE_BYTES: usize = 5 << 20;
+/// Large results fill at most half of the spool: these are as many as fit.
+const LARGE_CALLS: usize = 20;
+const TAKE_UP_MAX: Duration = Duration::from_secs(120);
+
+fn main() -> ExitCode {
+    bench_main(false, SCRATCH, run)
+}
+
+/// A daemon, and a project in which a window of Claude Code works.
+struct Host {
+    home: Home,
+    project: PathBuf,
+}
+
+/// What one event is measured by.
+#[derive(Default)]
+struct Row {
+    figures: Vec<Figure>,
+    /// Processor time of one process, in microseconds.
+    processor: Vec<f64>,
+}
+
+fn run(setup: &Setup) {
+    let host = Host::new(setup);
+    let _daemon = host.home.start();
+    host.work();
+    let trivial = host.trivial();
+    let calls = setup.size(300, 20);
+    let text = "Which port does the gateway listen on, and why was it chosen?";
+    let small = "x".repeat(1 << 10);
+    let large = "x".repeat(LARGE_BYTES);
+    let mut rows: [(&str, Row); 4] = [
+        ("lore hook, a prompt", Row::default()),
+        ("lore hook, a result of 1 KB", Row::default()),
+        ("lore hook, a result of 5 MB", Row::default()),
+        ("trivial static client", Row::default()),
+    ];
+    for round in 0..setup.rounds {
+        let id = |count: u64| format!("{round}-{count}");
+        rows[0].1.add(calls, |count| {
+            host.hook(
+                "UserPromptSubmit",
+                json!({"prompt": text, "prompt_id": id(count)}),
+            );
+        });
+        rows[1]
+            .1
+            .add(calls, |count| host.result(&id(count), &small));
+        rows[2].1.add(setup.size(LARGE_CALLS, 3), |count| {
+            host.result(&format!("large-{}", id(count)), &large);
+        });
+        host.wait_for_empty_spool();
+        rows[3].1.add(calls, |_| {
+            succeed(
+                Command::new(&trivial)
+                    .arg(host.home.socket())
+                    .arg(host.request()),
+            );
+        });
+    }
+    print_row(
+        "one event as a process",
+        &["p50 us", "p99 us", "processor us", "x p50"].map(str::to_owned),
+    );
+    let least = rows[3].1.p50();
+    for (name, row) in &rows {
+        let columns = [
+            format!("{:.1}", row.p50()),
+            format!("{:.1}", median(row.figures.iter().map(|figure| figure.p99))),
+            format!("{:.0}", median(row.processor.iter().copied())),
+            format!("{:.3}", row.p50() / least),
+        ];
+        print_row(&format!("  {name}"), &columns);
+    }
+}
+
+impl Row {
+    /// Measures a round.
+    fn add(&mut self, calls: usize, call: impl FnMut(u64)) {
+        let before = children_seconds();
+        self.figures.push(so_often(calls, call));
+        // With those that warmed up.
+        let all = (calls + calls / 10) as f64;
+        self.processor
+            .push((children_seconds() - before) * 1e6 / all);
+    }
+
+    fn p50(&self) -> f64 {
+        median(self.figures.iter().map(|figure| figure.p50))
+    }
+}
+
+impl Host {
+    fn new(setup: &Setup) -> Self {
+        let home = Home::new(&setup.dir, LORED);
+        let project = home.path().join("project");
+        std::fs::create_dir_all(project.join(".git")).expect("a project");
+        Self { home, project }
+    }
+
+    /// Another window decides something, and works.
+    fn work(&self) {
+        let in_first = |event: &str, mut fields: Value| {
+            fields["session_id"] = json!("first");
+            self.hook(event, fields);
+        };
+        let decision = "We decided that the gateway listens on port 7311, because 8080 is taken.";
+        in_first(
+            "UserPromptSubmit",
+            json!({"prompt": decision, "prompt_id": "p"}),
+        );
+        for count in 0..200 {
+            let call = json!({"command": format!("cargo test part-{count}")});
+            let response = json!({"stdout": "ok", "stderr": ""});
+            let id = format!("t{count}");
+            let fields = json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": call, "tool_response": response});
+            in_first("PostToolUse", fields);
+        }
+        self.hook("SessionStart", json!({"source": "startup"}));
+    }
+
+    fn result(&self, id: &str, output: &str) {
+        let response = json!({"stdout": output, "stderr": ""});
+        let call = json!({"command": "make"});
+        self.hook(
+            "PostToolUse",
+            json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": call, "tool_response": response}),
+        );
+    }
+
+    /// Runs a hook and waits for its end, as a host does.
+    fn hook(&self, event: &str, fields: Value) {
+        let mut payload =
+            json!({"session_id": "bench", "cwd": self.project, "hook_event_name": event});
+        if let (Some(payload), Value::Object(fields)) = (payload.as_object_mut(), fields) {
+            payload.extend(fields);
+        }
+        let mut child = Command::new(LORE)
+            .args(["hook", "claude-code"])
+            .env("LORE_HOME", self.home.path())
+            .current_dir(&self.project)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("lore starts");
+        let mut stdin = child.stdin.take().expect("standard input");
+        let payload = payload.to_string();
+        stdin.write_all(payload.as_bytes()).expect("the hook reads");
+        drop(stdin);
+        let status = child.wait().expect("the hook ends");
+        assert!(status.success(), "{status}");
+    }
+
+    fn wait_for_empty_spool(&self) {
+        let spool = Spool::in_data(&self.home.path().join("data"));
+        until("an empty spool", TAKE_UP_MAX, || {
+            (spool.usage().files == 0).then_some(())
+        });
+    }
+
+    fn request(&self) -> PathBuf {
+        self.home.path().join("request")
+    }
+
+    /// Compiles the least client, and writes what it sends.
+    fn trivial(&self) -> PathBuf {
+        let mut frames = Vec::new();
+        let hello = Hello {
+            client: "bench/1".to_owned(),
+            ..Hello::default()
+        };
+        frame::encode_hello(&mut frames, &hello);
+        frame::encode_call(&mut frames, 1, "status", &Args::Json(b"{}".to_vec()));
+        std::fs::write(self.request(), frames).expect("the request is written");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bench/trivial.c");
+        let program = self.home.path().join("trivial");
+        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+        let mut command = Command::new(compiler);
+        succeed(
+            command
+                .args(["-O2", "-static", "-o"])
+                .args([&program, &source]),
+        );
+        program
+    }
+}
+
+fn succeed(command: &mut Command) {
+    let status = command.stdout(Stdio::null()).status();
+    assert!(
+        status.as_ref().is_ok_and(std::process::ExitStatus::success),
+        "{command:?}: {status:?}"
+    );
+}
+
+/// Processor time of all children that were waited for, in seconds; 0 where there is no `/proc`.
+fn children_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    // The 16th and 17th field of the line; the second ends here.
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    let ticks: f64 = ticks.filter_map(|ticks| ticks.parse::<f64>().ok()).sum();
+    ticks / rustix::param::clock_ticks_per_second() as f64
+}
