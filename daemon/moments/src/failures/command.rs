@@ -244,6 +244,8 @@ fn one(words: &[&str]) -> Option<Command> {
         "python3" | "py" => "python".to_owned(),
         "pip3" => "pip".to_owned(),
         "docker-compose" => "docker".to_owned(),
+        // A folder is not a program.
+        "" => return None,
         _ => program,
     };
     let mut made = Command {
