@@ -1,7 +1,6 @@
 //! What a hook costs its host's turn: the real programs, one process for each event, beside the least client there can be.
 //!
-//! Targets of docs/capture.md: 3 ms of processor time, p99 15 ms on an idle machine. `cargo bench -p tests --bench hooks`
-#![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
+//! Targets: 3 ms of processor time, and 15 ms at p99 on an idle machine. `cargo bench -p tests --bench hooks`
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -122,10 +121,7 @@ impl Host {
 
     /// Another window decides something, and works.
     fn work(&self) {
-        let in_first = |event: &str, mut fields: Value| {
-            fields["session_id"] = json!("first");
-            self.hook(event, fields);
-        };
+        let in_first = |event: &str, fields: Value| self.hook_in("first", event, fields);
         let decision = "We decided that the gateway listens on port 7311, because 8080 is taken.";
         in_first(
             "UserPromptSubmit",
@@ -150,10 +146,15 @@ impl Host {
         );
     }
 
-    /// Runs a hook and waits for its end, as a host does.
+    /// Runs a hook of the window that is measured.
     fn hook(&self, event: &str, fields: Value) {
+        self.hook_in("bench", event, fields);
+    }
+
+    /// Runs a hook and waits for its end, as a host does.
+    fn hook_in(&self, session: &str, event: &str, fields: Value) {
         let mut payload =
-            json!({"session_id": "bench", "cwd": self.project, "hook_event_name": event});
+            json!({"session_id": session, "cwd": self.project, "hook_event_name": event});
         if let (Some(payload), Value::Object(fields)) = (payload.as_object_mut(), fields) {
             payload.extend(fields);
         }
