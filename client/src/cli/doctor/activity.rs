@@ -53,30 +53,28 @@ impl ActivityReader {
     fn last_event(&mut self, host: &str) -> Result<Option<String>, Error> {
         let args = json!({"by_agent": host, "state": "any", "limit": SESSIONS_MAX});
         let reply = self.call("list_sessions", &args)?;
-        let sessions = reply["sessions"].as_array().into_iter().flatten();
-        let times = sessions.filter_map(|session| session["last_activity"].as_str());
+        let times = list(&reply, "sessions");
+        let times = times.filter_map(|session| session.get("last_activity")?.as_str());
         Ok(times.max().map(str::to_owned))
     }
 
     fn last_addition(&mut self, host: &str) -> Result<Option<String>, Error> {
-        let newest = self.call("status", &json!({}))?["position"].as_u64();
-        let first = newest.unwrap_or_default().saturating_sub(EVENTS_MAX).max(1);
-        let (mut from, mut last) = (Some(first), None);
+        let status = self.call("status", &json!({}))?;
+        let newest = number(&status, "position").unwrap_or_default();
+        let mut from = Some(newest.saturating_sub(EVENTS_MAX).max(1));
+        let mut last = None;
         for _ in 0..PAGES_MAX {
             let Some(start) = from else { break };
             let args = json!({"from": start, "agent": host, "kinds": ["PackMade"], "limit": 1000});
             let page = self.call("read_events", &args)?;
-            let events = page["events"].as_array().into_iter().flatten();
             let is_ours = |event: &&Value| {
-                let made_for = event["payload"]["made_for"].as_str();
+                let made_for = event.pointer("/payload/made_for").and_then(Value::as_str);
                 made_for.is_some_and(|purpose| MOMENTS.contains(&purpose))
             };
-            let time = events
-                .rev()
-                .find(is_ours)
-                .and_then(|event| event["time"].as_str());
+            let newest = list(&page, "events").filter(is_ours).last();
+            let time = newest.and_then(|event| event.get("time")?.as_str());
             last = time.map(str::to_owned).or(last);
-            from = page["next"].as_u64();
+            from = number(&page, "next");
         }
         Ok(last)
     }
@@ -86,4 +84,13 @@ impl ActivityReader {
         let reply = self.0.call(operation, &args)?;
         Ok(serde_json::from_slice(&reply.json).unwrap_or_default())
     }
+}
+
+fn list<'v>(reply: &'v Value, field: &str) -> impl Iterator<Item = &'v Value> {
+    let list = reply.get(field).and_then(Value::as_array);
+    list.into_iter().flatten()
+}
+
+fn number(reply: &Value, field: &str) -> Option<u64> {
+    reply.get(field)?.as_u64()
 }
