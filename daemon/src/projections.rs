@@ -71,6 +71,7 @@ impl Fold for Projections {
                 if let Some(session) = &event.header.session {
                     forget(rows, session)?;
                 }
+                forgotten::note_session(rows, event.position());
             }
             Some(_) | None => {}
         }

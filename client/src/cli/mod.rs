@@ -28,6 +28,7 @@ mod parser;
 mod plugin;
 mod programs;
 mod project;
+mod remember;
 mod report;
 mod search;
 mod service;
@@ -60,6 +61,9 @@ static COMMANDS: &[Command] = &[
     message::MESSAGE,
     context::CONTEXT,
     search::SEARCH,
+    remember::REMEMBER,
+    remember::RECALL,
+    remember::BRIEF,
     pack::PACK,
     checkpoint::CHECKPOINT,
     docs::DOCS,
@@ -97,6 +101,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "message",
             "context",
             "search",
+            "remember",
+            "recall",
+            "brief",
             "docs",
             "pack",
             "checkpoint",

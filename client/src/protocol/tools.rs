@@ -61,6 +61,8 @@ pub const READ_OPERATIONS: &[&str] = &[
     "get_document_content",
     "search_documents",
     "search",
+    "recall",
+    "brief",
     "get_index_summary",
     "search_work_items",
     "search_by_work_item",
@@ -104,7 +106,8 @@ const SECTIONS: [(Option<Toolset>, &str); 8] = [
     ),
     (
         Some(Toolset::Sessions),
-        "- `record_message` keeps the user's message and your answer (with the `pack` id).",
+        "- `remember` keeps a fact, decision or preference for later sessions; `record_message` the user's message and \
+         your answer (with the `pack` id).",
     ),
     (
         Some(Toolset::Steps),
@@ -129,7 +132,8 @@ const SECTIONS: [(Option<Toolset>, &str); 8] = [
     ),
     (
         Some(Toolset::Documents),
-        "- Before you ask or guess: `search` finds what was said, done and noted, and passages of indexed files.",
+        "- Before you ask or guess: `recall` says what is known, with its sources; `search` finds all that was said, done \
+         or noted, and files.",
     ),
     (
         None,

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::budget::one_line;
 use crate::choice::choice;
 use crate::cues;
 use crate::text::language::{Language, language};
@@ -140,6 +141,20 @@ pub struct DurableSentence {
     pub cue: f32,
     /// Its language.
     pub language: Language,
+}
+
+impl DurableSentence {
+    /// Returns a text that was recorded to be remembered: it holds whatever its words are.
+    #[must_use]
+    pub fn remembered(text: &str, kind: DurableKind) -> Self {
+        Self {
+            text: one_line(text),
+            span: 0..text.len(),
+            kind,
+            cue: CUE_MAX,
+            language: language(text, &tokens(text)),
+        }
+    }
 }
 
 /// Returns the durable sentences of a message, in its order.

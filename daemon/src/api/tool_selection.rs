@@ -11,14 +11,15 @@ use crate::operation::Operation;
 use crate::search;
 
 /// The tools that most work needs.
-const CORE: [&str; 14] = [
+const CORE: [&str; 15] = [
     "append_context",
     "context_pack",
     "enrich_message",
     "get_context",
-    "get_session",
+    "recall",
     "record_message",
     "record_step",
+    "remember",
     "resolve_variables",
     "search",
     "update_context",

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use tokio::sync::Notify;
 
 use super::inject::knowledge::ProjectKnowledge;
-use super::memory::Trails;
+use super::memory::{RememberedItems, Trails};
 use super::recent::RecentKeys;
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
@@ -23,6 +23,8 @@ pub struct Capture {
     pub(super) recent: RecentKeys,
     /// What sessions said and did.
     pub(super) trails: Trails,
+    /// What is to be remembered.
+    pub(super) remembered: RememberedItems,
     /// What projects know.
     pub(super) knowledge: ProjectKnowledge,
     /// Notified by the first call of a hook.

@@ -5,6 +5,7 @@ mod capture;
 mod capture_hosts;
 mod expiry;
 mod own_sessions;
+mod remember;
 
 use std::path::Path;
 

@@ -74,6 +74,18 @@ names! {
     }
 }
 
+names! {
+    /// What is to be remembered.
+    RememberedKind {
+        /// How things are.
+        Fact = 0,
+        /// What was decided.
+        Decision = 1,
+        /// What someone likes better.
+        Preference = 2,
+    }
+}
+
 /// A message: the caller's content, prepared before the queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MessageRecorded {
@@ -88,6 +100,9 @@ pub struct MessageRecorded {
     /// Ranges of the content that were quoted from context packs, in bytes: start and end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub quoted: Vec<(u32, u32)>,
+    /// Positions of the events on which something to be remembered stands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<u64>,
 }
 
 /// A tool that a message used.
@@ -143,6 +158,9 @@ pub struct MessageMeta {
     /// Everyday words that are marked as code: a second message that marks one makes it an entity.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked: Vec<String>,
+    /// What it is, if it was recorded to be remembered in its project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remembered: Option<RememberedKind>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,

@@ -9,13 +9,13 @@ mod view;
 use crate::sessions::WantedContent;
 
 pub use crate::events::messages::{
-    Kind, MessageEvent, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded,
-    ToolUse,
+    Kind, MessageEvent, MessageMeta, MessageRecorded, RememberedKind, Sender, Status, ToolCallMeta,
+    ToolRecorded, ToolUse,
 };
 pub use read::{Execution, ExecutionKind, StoredMessage, at, executions, executions_of, read};
 pub use view::{
-    MessageRow, MessageTotals, SPACE, ToolUseRow, ToolUseState, apply, apply_step, by_id,
-    execution, forget, newest, oldest, totals, uses,
+    MessageRow, MessageTotals, RememberedRow, SPACE, ToolUseRow, ToolUseState, apply, apply_step,
+    by_id, execution, forget, newest, oldest, remembered_at, remembered_since, totals, uses,
 };
 
 /// Asks for a session with messages.

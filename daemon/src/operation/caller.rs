@@ -43,6 +43,13 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// Whether the call comes from a person's shell, as the client states: agents belong to the session of their host.
+    #[must_use]
+    pub fn is_at_terminal(&self) -> bool {
+        let host_session = self.host_session.as_deref();
+        host_session.is_some_and(|stated| stated.starts_with("terminal:"))
+    }
+
     /// Returns this caller with the agent name of a call.
     ///
     /// # Errors

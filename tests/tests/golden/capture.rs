@@ -1,7 +1,9 @@
-//! One observation of each shape: alone, before a step, with all its fields.
+//! One observation of each shape: alone, before a step, with all its fields; and a message that is to be remembered.
 
 use lored::events::capture::{Following, Observation, ObservationDetails, PlannedItem};
 use lored::log::{EncodedEvent, EventKind};
+use lored::messages::{Kind, MessageMeta, MessageRecorded, RememberedKind, Sender};
+use lored::steps::Text;
 
 use super::Events;
 
@@ -57,5 +59,33 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         ..alone
     };
     events.add("host_observed_before_message", kind, &before, &least);
+    remembered(&mut events);
     events.found
+}
+
+/// A message that is to be remembered.
+fn remembered(events: &mut Events) {
+    let said = MessageMeta {
+        id: "m-1".to_owned(),
+        sender: Sender::User,
+        kind: Kind::Query,
+        tokens: 6,
+        tools: 0,
+        rules: Vec::new(),
+        known_at: 0,
+        mentions: Vec::new(),
+        possible: Vec::new(),
+        marked: Vec::new(),
+        remembered: Some(RememberedKind::Decision),
+        blobs: Vec::new(),
+    };
+    let recorded = MessageRecorded {
+        content: Text::Inline("Prices are stored in cents.".to_owned()),
+        tools: Vec::new(),
+        pack: None,
+        quoted: Vec::new(),
+        evidence: vec![4, 7],
+    };
+    let kind = EventKind::MessageRecorded;
+    events.add("message_remembered", kind, &said, &recorded);
 }

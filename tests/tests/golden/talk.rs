@@ -184,6 +184,7 @@ fn messages(events: &mut Events) {
         ],
         possible: Vec::new(),
         marked: Vec::new(),
+        remembered: None,
         blobs: vec![[8; 32].into()],
     };
     let recorded = MessageRecorded {
@@ -195,6 +196,7 @@ fn messages(events: &mut Events) {
         }],
         pack: Some("p-1".to_owned()),
         quoted: vec![(2, 11)],
+        evidence: Vec::new(),
     };
     let least = MessageMeta {
         id: "m-2".to_owned(),
@@ -207,6 +209,7 @@ fn messages(events: &mut Events) {
         mentions: Vec::new(),
         possible: Vec::new(),
         marked: Vec::new(),
+        remembered: None,
         blobs: Vec::new(),
     };
     let nothing = MessageRecorded {
@@ -214,6 +217,7 @@ fn messages(events: &mut Events) {
         tools: Vec::new(),
         pack: None,
         quoted: Vec::new(),
+        evidence: Vec::new(),
     };
     let executed = ToolCallMeta {
         id: "t-1".to_owned(),

@@ -33,3 +33,29 @@ pub struct RecordHookReply {
     /// Number of observations that had been recorded before.
     pub duplicates: u64,
 }
+
+/// Arguments of `brief`.
+#[wire(args(agent, at_least))]
+#[derive(Default)]
+pub struct BriefArgs {
+    /// The project, by its id or `current`; default: that of the caller's folder.
+    pub project: Option<String>,
+    /// Maximum number of tokens.
+    #[schema(extend("default" = 2000, "minimum" = 100, "maximum" = 16000))]
+    pub max_tokens: Option<u64>,
+}
+
+/// Reply of `brief`.
+#[wire(reply(
+    position = "Position of the last event that it knows.",
+    durable,
+    project,
+    warnings
+))]
+pub struct BriefReply {
+    /// What the project's last sessions were asked, did and left open, and what is to be remembered. Empty if nothing is
+    /// known.
+    pub text: String,
+    /// Number of its o200k tokens.
+    pub tokens: u64,
+}

@@ -2,7 +2,7 @@
 
 use lore_wire::wire;
 
-use super::{Mentioned, MessageType, Order, PossibleEntity, Sender, ToolStatus};
+use super::{Mentioned, MessageType, Order, PossibleEntity, RememberedKind, Sender, ToolStatus};
 use crate::protocol::{AsOf, Position, RawJson, SessionId};
 
 /// Arguments of `list_messages`.
@@ -66,6 +66,11 @@ pub struct Message {
     pub possible: Vec<PossibleEntity>,
     /// The context pack it was built from.
     pub pack: Option<String>,
+    /// What it is, if it is to be remembered.
+    pub remembered: Option<RememberedKind>,
+    /// Positions of the events that it stands on, if it is to be remembered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Position>,
     /// Time of recording, RFC 3339.
     pub at: String,
     /// Its author.

@@ -2,11 +2,13 @@
 
 mod list;
 mod record;
+mod remember;
 mod tool;
 mod tool_use;
 
 pub use list::{ListMessagesArgs, ListMessagesReply, Message, UsedTool};
 pub use record::{Mentioned, PossibleEntity, RecordMessageArgs, RecordMessageReply};
+pub use remember::{RememberArgs, RememberReply, RememberedKind};
 pub use tool::{RecordToolArgs, RecordToolReply};
 pub use tool_use::ToolUse;
 

@@ -4,6 +4,7 @@
 mod hit;
 mod legacy;
 mod query;
+mod recall;
 
 use lore_wire::wire;
 
@@ -13,6 +14,7 @@ pub use legacy::{
     SearchChunkRangeArgs, SearchFileChunksArgs, SearchWorkItemsArgs, SemanticSearchArgs,
 };
 pub use query::{ChunkRange, Filters, SearchArgs, SearchDocumentsArgs};
+pub use recall::{RecallArgs, RecallReply, RecalledItem};
 
 /// Search mode.
 #[wire]

@@ -322,10 +322,10 @@ async fn an_address_names_the_tools() {
     let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}"#;
     let headers = format!("{HOST}MCP-Protocol-Version: 2025-06-18\r\n");
     for (path, count) in [
-        ("/mcp", 14),
-        ("/mcp?other=x", 14),
-        ("/mcp?tools=packs", 5),
-        ("/mcp?x=1&tools=packs%2Ccore", 17),
+        ("/mcp", 15),
+        ("/mcp?other=x", 15),
+        ("/mcp?tools=packs", 6),
+        ("/mcp?x=1&tools=packs%2Ccore", 19),
     ] {
         let reply = post(&fixture, path, &headers, list).await;
         assert_eq!(reply.status, 200, "{path}: {}", reply.body);

@@ -67,7 +67,8 @@ pub(super) fn write(
         let kept = trail
             .known
             .iter()
-            .filter(|one| one.at > since && is_rule(one) && !shown.has_said(&trail.session, one));
+            .filter(|one| !one.is_remembered && one.at > since && is_rule(one))
+            .filter(|one| !shown.has_said(&trail.session, one));
         rules.extend(kept.map(|one| (one.clone(), trail.session.clone())));
         let described = (row.last_activity > since)
             .then(|| described(writer, row, &trail))
@@ -78,7 +79,12 @@ pub(super) fn write(
         }
         sessions.extend(described);
     }
-    let is_remembered = |one: &KnownSentence| one.sentence.kind == DurableKind::Remember;
+    let remembered = project.remembered.iter();
+    let remembered =
+        remembered.filter(|one| one.known.at > since && !shown.has_said(&one.session, &one.known));
+    rules.extend(remembered.map(|one| (one.known.clone(), one.session.clone())));
+    let is_remembered =
+        |one: &KnownSentence| one.is_remembered || one.sentence.kind == DurableKind::Remember;
     rules.sort_by_key(|(one, _)| std::cmp::Reverse((is_remembered(one), one.at)));
     let mut said = BTreeSet::new();
     rules.retain(|(one, _)| said.insert(one.sentence.text.to_lowercase()));

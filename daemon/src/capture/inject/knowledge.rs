@@ -9,7 +9,7 @@ use lored_moments::{
 };
 
 use super::Project;
-use crate::capture::memory::{KnownSentence, Trail, TrailEvent};
+use crate::capture::memory::{KnownSentence, RememberedItem, Trail, TrailEvent};
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 
@@ -21,6 +21,8 @@ const SURPLUS_MAX: usize = 1_000;
 const PAST_MAX: usize = 160;
 /// Projects that are kept; beyond it the least recently used one goes.
 const PROJECTS_MAX: usize = 8;
+/// The turn of what was said in none.
+const NO_TURN: u64 = u64::MAX - 1;
 /// Bytes of a prompt that stand for what an item was said about.
 const CONTEXT_BYTES_MAX: usize = 400;
 
@@ -42,6 +44,8 @@ pub(in crate::capture) struct Knowledge {
     /// The best scores of earlier prompts.
     pub(super) past: PastScores,
     read: HashMap<String, ReadSession>,
+    /// Position of the last item that was recorded to be remembered.
+    remembered: Position,
     /// The state of the trails that it was read from.
     generation: u64,
 }
@@ -100,6 +104,20 @@ struct NewItem {
     files: BTreeSet<String>,
 }
 
+impl NewItem {
+    fn remembered(item: &RememberedItem) -> Self {
+        Self {
+            item: KnownItem {
+                session: item.session.clone(),
+                known: item.known.clone(),
+            },
+            turn: NO_TURN,
+            context: String::new(),
+            files: BTreeSet::new(),
+        }
+    }
+}
+
 /// A prompt to score.
 struct NewPrompt {
     position: Position,
@@ -132,6 +150,7 @@ impl Knowledge {
             let until = answering.filter(|(session, _)| *session == trail.session);
             read.prompts(&trail, until.map(|(_, position)| position), &mut prompts);
         }
+        items.extend(self.remembered(project));
         items.sort_by_key(|one| one.item.known.position);
         items.drain(..items.len().saturating_sub(ITEMS_MAX));
         items.into_iter().for_each(|one| self.add(one));
@@ -156,6 +175,18 @@ impl Knowledge {
     pub(super) fn turn_of(&self, trail: &Trail) -> u64 {
         let read = self.read.get(&trail.session);
         read.map_or(u64::MAX, |read| read.turn(trail.turn))
+    }
+
+    /// Takes what was recorded to be remembered since.
+    fn remembered(&mut self, project: &Project) -> Vec<NewItem> {
+        let since = self.remembered;
+        let new = project.remembered.iter();
+        let new = new.filter(|one| one.known.position > since);
+        let new: Vec<NewItem> = new.map(NewItem::remembered).collect();
+        if let Some(last) = new.last() {
+            self.remembered = last.item.known.position;
+        }
+        new
     }
 
     fn add(&mut self, new: NewItem) {
@@ -197,7 +228,7 @@ impl ReadSession {
         let new = trail
             .known
             .iter()
-            .filter(|one| one.position > self.sentences);
+            .filter(|one| one.position > self.sentences && !one.is_remembered);
         let new: Vec<&KnownSentence> = new.take_while(|one| is_over(one.turn)).collect();
         let Some(last) = new.last().map(|one| one.position) else {
             return;

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use lored_hosts::Moment;
 
 use super::Capture;
-use super::memory::{SharedTrail, Trail, TrailEntry, TrailEvent};
+use super::memory::{RememberedItem, SharedTrail, Trail, TrailEntry, TrailEvent};
 use crate::checkpoints::Checkpoints;
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
@@ -48,6 +48,8 @@ struct Project {
     own: String,
     /// The most recently changed first.
     sessions: Vec<(SessionRow, SharedTrail)>,
+    /// What was recorded to be remembered, the oldest first.
+    remembered: Arc<Vec<RememberedItem>>,
     /// State of the trails: it changes when something was forgotten.
     generation: u64,
     /// What the project knows.
@@ -228,21 +230,59 @@ fn decide(
     }))
 }
 
+/// Returns the brief of a project, as the session `own` may see it, and its number of tokens; empty if nothing is known.
+///
+/// Reads the log; do not call it on the event loop.
+///
+/// # Errors
+/// When a row or record cannot be read.
+pub(super) fn brief_of(
+    cx: &Context,
+    state: &State,
+    (project, own): (Option<String>, String),
+    folder: Option<&str>,
+    budget: usize,
+) -> Result<(String, u64), Refusal> {
+    let project = project_named(cx, state, project, own)?;
+    let writer = Writer {
+        tokens: &Checkpoints::of(cx)?.tokens,
+        folder,
+        now: cx.engine.clock().now(),
+    };
+    let draft = brief::write(&writer, &project, 0, &ShownItems::default(), budget);
+    let text = draft.map(|draft| draft.text).unwrap_or_default();
+    let tokens = writer.tokens.count(&text) as u64;
+    Ok((text, tokens))
+}
+
 /// Returns the sessions of the project of a session; none if it has no project.
 fn project_of(cx: &Context, state: &State, own: &SharedTrail) -> Result<Project, Refusal> {
     let (session, project) = {
         let own = lock_unpoisoned(own);
         (own.session.clone(), own.project.clone())
     };
+    project_named(cx, state, project, session)
+}
+
+fn project_named(
+    cx: &Context,
+    state: &State,
+    project: Option<String>,
+    session: String,
+) -> Result<Project, Refusal> {
     let capture = Capture::of(cx)?;
     let sessions = match &project {
         Some(project) => capture.trails.of_project(cx, state, project)?,
         None => Vec::new(),
     };
+    let generation = capture.trails.generation();
     Ok(Project {
         own: session,
         sessions,
-        generation: capture.trails.generation(),
+        remembered: capture
+            .remembered
+            .of(cx, state, project.as_deref(), generation)?,
+        generation,
         knowledge: match &project {
             Some(project) => capture.knowledge.of(project),
             None => Arc::default(),

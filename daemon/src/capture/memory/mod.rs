@@ -1,7 +1,9 @@
 //! What the sessions of a project said and did, in memory: read from the log when a moment needs it, then kept up to
 //! date by what was recorded since. It is a cache: the log alone is the memory.
 
+mod known;
 mod reading;
+mod remembered;
 mod trail;
 
 use std::collections::HashMap;
@@ -14,7 +16,9 @@ use crate::operation::Context;
 use crate::sessions::{self, SessionRow};
 use crate::state::State;
 
-pub use trail::{CallEnd, FailedCommand, KnownSentence, Trail, TrailEntry, TrailEvent};
+pub use known::KnownSentence;
+pub use remembered::{RememberedItem, RememberedItems};
+pub use trail::{CallEnd, FailedCommand, Trail, TrailEntry, TrailEvent};
 
 /// Memory of all trails, in bytes. Beyond it the least recently used ones go.
 const BYTES_MAX: usize = 48 << 20;

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lored_moments::failures::{Event as RepairEvent, KnownFailure};
-use lored_moments::{DurableSentence, Message, Speaker, durable};
+use lored_moments::{Message, Speaker, durable};
 
+use super::known::KnownSentence;
 use super::reading::{beginning, ends, observed, written};
 use crate::clock::Micros;
 use crate::error::Refusal;
@@ -52,25 +53,6 @@ pub struct Trail {
     bytes: usize,
     /// An observation whose message or step comes next.
     before: Option<(Observation, ObservationDetails)>,
-}
-
-/// A sentence that holds for longer than its turn.
-#[derive(Clone, Debug)]
-pub struct KnownSentence {
-    /// Position of its message.
-    pub position: Position,
-    /// ID of its message.
-    pub message: String,
-    /// Time of the message.
-    pub at: Micros,
-    /// The agent to which or by which it was said.
-    pub agent: String,
-    /// Who said it.
-    pub speaker: Speaker,
-    /// The turn in which it was said.
-    pub turn: u32,
-    /// The sentence.
-    pub sentence: DurableSentence,
 }
 
 /// A command that failed, with what happened afterwards.
@@ -329,10 +311,15 @@ impl Trail {
                 speaker,
                 turn: self.turn,
                 sentence,
+                is_remembered: false,
             };
-            self.bytes += known.bytes();
-            self.known.push_back(known);
+            self.know(known);
         }
+    }
+
+    fn know(&mut self, known: KnownSentence) {
+        self.bytes += known.bytes();
+        self.known.push_back(known);
         while self.known.len() > KNOWN_MAX {
             if let Some(gone) = self.known.pop_front() {
                 self.bytes -= gone.bytes();
@@ -362,6 +349,11 @@ impl Trail {
             Some(Event::Message(MessageEvent::Message(said))) => {
                 let body: MessageRecorded = events::body(event)?;
                 let text = beginning(blobs, body.content, SAID_BYTES_MAX)?;
+                if said.remembered.is_some() {
+                    let known = KnownSentence::remembered(&event.header, &said, &text, self.turn);
+                    self.know(known);
+                    return Ok(None);
+                }
                 match said.sender {
                     Sender::Assistant => Some(TrailEvent::Answer {
                         message: said.id,
@@ -445,12 +437,6 @@ impl CallEnd {
             text: &self.new_text,
         });
         command.into_iter().chain(edits)
-    }
-}
-
-impl KnownSentence {
-    fn bytes(&self) -> usize {
-        ENTRY_BYTES + self.sentence.text.len()
     }
 }
 

@@ -35,28 +35,47 @@ impl Fixture {
             host_session: host_session.map(str::to_owned),
             ..Caller::default()
         };
-        let args = Args::Json(args.to_string().into_bytes());
-        let cx = Arc::clone(self.tenant.context());
-        let called = TABLE.get(name).unwrap().call(cx, caller, args).await;
-        let reply = called.unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
-        serde_json::from_str(reply.json.get()).unwrap()
+        let called = self.called(caller, name, args).await;
+        called.unwrap_or_else(|refusal| panic!("{name}: {refusal}"))
     }
 
-    async fn hook(&self, host: &str, payload: &Value, at: i64) -> Value {
+    pub(super) fn context(&self) -> Arc<Context> {
+        Arc::clone(self.tenant.context())
+    }
+
+    /// Calls an operation; returns the refusal as text.
+    pub(super) async fn called(
+        &self,
+        caller: Caller,
+        name: &str,
+        args: Value,
+    ) -> Result<Value, String> {
+        let args = Args::Json(args.to_string().into_bytes());
+        let cx = self.context();
+        let reply = TABLE.get(name).unwrap().call(cx, caller, args).await;
+        let reply = reply.map_err(|refusal| refusal.to_string())?;
+        Ok(serde_json::from_str(reply.json.get()).unwrap())
+    }
+
+    pub(super) async fn hook(&self, host: &str, payload: &Value, at: i64) -> Value {
         let args = json!({"host": host, "payload": payload.to_string(), "received_at": at});
         self.call(None, "record_hook", args).await
     }
 
     pub(super) fn project(&self) -> String {
-        let dir = self.folder.path().join("shop");
+        self.project_named("shop")
+    }
+
+    pub(super) fn project_named(&self, name: &str) -> String {
+        let dir = self.folder.path().join(name);
         std::fs::create_dir_all(dir.join(".git")).unwrap();
         dir.to_str().unwrap().to_owned()
     }
 }
 
-const CLAUDE: &str = "claude-code";
+pub(super) const CLAUDE: &str = "claude-code";
 
-fn payload(event: &str, dir: &str, more: Value) -> Value {
+pub(super) fn payload(event: &str, dir: &str, more: Value) -> Value {
     let mut payload = json!({
         "session_id": "c-1", "cwd": dir, "hook_event_name": event,
         "transcript_path": "/home/user/.claude/projects/x/c-1.jsonl",

@@ -17,7 +17,8 @@ use crate::events::entities::EntityEvent;
 use crate::log::{Body, Position, codec};
 use crate::messages::decided::{RecordMessage, RecordTool};
 use crate::messages::{
-    self, Kind, MessageMeta, MessageRecorded, Sender, Status, ToolCallMeta, ToolRecorded, ToolUse,
+    self, Kind, MessageMeta, MessageRecorded, RememberedKind, Sender, Status, ToolCallMeta,
+    ToolRecorded, ToolUse,
 };
 use crate::sessions::decided::{
     AcquireLease, RecordSessionChange, ReleaseLease, SessionChange, SessionClosed, SessionUpdated,
@@ -265,6 +266,7 @@ fn record_message(session: String, said: MessageMeta, is_fenced: bool, clock: &C
             tools: (0..said.tools).map(tool).collect(),
             pack: None,
             quoted: Vec::new(),
+            evidence: Vec::new(),
         };
         Ok(RecordMessage {
             choice,
@@ -389,6 +391,7 @@ impl Action {
                     mentions,
                     possible: Vec::new(),
                     marked: Vec::new(),
+                    remembered: RememberedKind::of_number(kind),
                     blobs: Vec::new(),
                 };
                 record_message(session, said, is_fenced, clock)

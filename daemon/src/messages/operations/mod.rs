@@ -2,6 +2,7 @@
 
 mod list;
 mod record;
+mod remember;
 mod tool;
 mod wire;
 
@@ -14,6 +15,7 @@ pub use wire::{mentioned, message, possible};
 /// The operations.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<record::RecordMessage>(),
+    Operation::of::<remember::Remember>(),
     Operation::of::<tool::RecordTool>(),
     Operation::of::<list::ListMessages>(),
 ];

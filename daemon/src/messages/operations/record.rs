@@ -13,7 +13,9 @@ use crate::checkpoints;
 use crate::engine::Outcome;
 use crate::entities::{self, Recognition, SessionContext};
 use crate::error::Refusal;
-use crate::events::messages::{MessageEvent, MessageMeta, MessageRecorded, ToolUse};
+use crate::events::messages::{
+    MessageEvent, MessageMeta, MessageRecorded, RememberedKind, ToolUse,
+};
 use crate::events::{self, Event, unexpected};
 use crate::hint::{Tool, hint};
 use crate::log::{Body, codec};
@@ -121,6 +123,24 @@ pub(crate) fn prepare(
     selector: SessionSelector,
     args: RecordMessageArgs,
 ) -> Result<(Record, Vec<String>), Refusal> {
+    prepare_remembered(cx, state, caller, selector, (args, None))
+}
+
+/// What a message that is to be remembered is, with the positions of its evidence.
+pub(super) type Remembered = (RememberedKind, Vec<u64>);
+
+/// Does the same for a message that may be there to be remembered.
+///
+/// # Errors
+/// When a row cannot be read, or a blob not be written.
+pub(super) fn prepare_remembered(
+    cx: &Context,
+    state: &State,
+    caller: &Caller,
+    selector: SessionSelector,
+    (args, remembered): (RecordMessageArgs, Option<Remembered>),
+) -> Result<(Record, Vec<String>), Refusal> {
+    let (remembered, evidence) = remembered.unzip();
     let clock = cx.engine.clock();
     // A session that does not exist yet has no context. If it had to exist, the writer rejects the command.
     let session = selector.find_own(state, &caller.actor, clock.now()).ok();
@@ -173,6 +193,7 @@ pub(crate) fn prepare(
         mentions,
         possible,
         marked,
+        remembered,
         blobs: Vec::new(),
     };
     let event = MessageRecorded {
@@ -180,6 +201,7 @@ pub(crate) fn prepare(
         tools,
         pack: args.pack,
         quoted,
+        evidence: evidence.unwrap_or_default(),
     };
     let record = Record {
         choice: PreparedSession::prepare(selector, clock),

@@ -1,13 +1,13 @@
 //! Conversion of messages to protocol types.
 
-use lore::protocol::RawJson;
 use lore::protocol::messages::{self as wire, Mentioned, Message, PossibleEntity};
+use lore::protocol::{Position, RawJson};
 
 use serde_json::Value;
 
 use crate::clock::format_time;
 use crate::entities::{Mention, MentionSource, PossibleMention};
-use crate::events::messages::{Kind, Sender, Status, ToolUse};
+use crate::events::messages::{Kind, RememberedKind, Sender, Status, ToolUse};
 use crate::messages::read::StoredMessage;
 use crate::steps::Text;
 use crate::store::{Blobs, Error};
@@ -31,6 +31,7 @@ macro_rules! same {
 
 same!(Sender = Sender { User Assistant System Tool });
 same!(Kind = MessageType { Query Response ToolResult Error });
+same!(RememberedKind = RememberedKind { Fact Decision Preference });
 same!(Status = ToolStatus { Starting Running Completed Error });
 same!(MentionSource = Recognised { Pattern Known Near Reference Json });
 
@@ -86,9 +87,15 @@ pub fn message(
         entities: said.mentions.iter().map(mentioned).collect(),
         possible: said.possible.iter().map(possible).collect(),
         pack: body.pack,
+        remembered: said.remembered.map(Into::into),
+        evidence: body.evidence.into_iter().map(wire_position).collect(),
         at: format_time(header.happened_at()),
         agent: header.author().to_owned(),
     })
+}
+
+const fn wire_position(position: u64) -> Position {
+    Position(position)
 }
 
 /// Returns a result as it was given: an object or a list is stored as its compact text, on one line.

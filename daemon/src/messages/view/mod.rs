@@ -7,10 +7,13 @@
 //! | `x` session 0 id 0 position (u64) | record (u64) of an event with the status of an execution |
 //! | `u` session 0 position (u64) | [`ToolUseRow`]: a step, the start of an execution, or a message with tools |
 //! | `k` session | [`MessageTotals`] |
+//! | `r` session 0 position (u64) | project of a message that is to be remembered |
+//! | `p` project 0 position (u64) | [`RememberedRow`]; without a project the name is empty |
 //!
 //! All numbers are big-endian.
 
 mod read;
+mod remembered;
 
 use std::ops::ControlFlow;
 
@@ -20,6 +23,7 @@ use crate::sessions::{Line, lineage};
 use crate::store::{Error, Keyspace, Rows, RowsMut, remove_all};
 
 pub use read::{by_id, execution, newest, oldest, uses};
+pub use remembered::{RememberedRow, remembered_at, remembered_since};
 
 /// The keyspace of this view, version 1.
 pub const SPACE: Keyspace = Keyspace::new("messages.1");
@@ -233,6 +237,9 @@ fn record_message(
     let at = event.position().0.to_be_bytes();
     rows.put(SPACE, &key(b'm', session, &at), &row.encode());
     put_place(rows, &key(b'i', session, said.id.as_bytes()), event, record);
+    if let Some(kind) = said.remembered {
+        remembered::note(rows, event, session, &said.id, (kind, record));
+    }
     if row.has_tools {
         note_use(rows, event, session, record, ToolUseState::Message)?;
     }
@@ -300,6 +307,7 @@ fn change_totals(
 
 /// Removes all rows of a session.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
+    remembered::forget(rows, session)?;
     for tag in *b"mixu" {
         let prefix = key(tag, session, &[]);
         remove_all(rows, SPACE, &prefix)?;

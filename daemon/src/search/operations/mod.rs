@@ -6,6 +6,7 @@ mod filters;
 mod given;
 mod legacy;
 mod readable;
+mod recall;
 mod result;
 mod result_page;
 mod summary;
@@ -16,6 +17,7 @@ use crate::operation::Operation;
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<documents::SearchDocuments>(),
     Operation::of::<everything::Search>(),
+    Operation::of::<recall::Recall>(),
     Operation::of::<summary::GetIndexSummary>(),
 ];
 

@@ -25,7 +25,8 @@ use crate::search::request::{Mode, SearchRequest};
 use crate::state::State;
 
 /// What a reply says when no text is near enough to the query.
-const NOTHING_KNOWN: &str = "nothing is known about this: no text scores above the threshold";
+pub(super) const NOTHING_KNOWN: &str =
+    "nothing is known about this: no text scores above the threshold";
 /// Maximum number of hits for paging.
 const HITS_MAX: usize = 10_000;
 
@@ -124,9 +125,6 @@ fn likely(search: &Search<'_>, wanted: usize) -> Result<SearchOutcome, IndexErro
 
 /// Puts the hits of the caller's project before the others, which are then those of the rest of the machine.
 fn put_first(searched: &mut SearchOutcome, first: SearchOutcome) {
-    if first.hits.is_empty() {
-        return;
-    }
     let own: BTreeSet<u64> = first.hits.iter().map(|hit| hit.key).collect();
     let mut hits = first.hits;
     let others = std::mem::take(&mut searched.hits).into_iter();

@@ -2,7 +2,8 @@
 //!
 //! | key | value |
 //! | --- | --- |
-//! | `t` | position (u64) of the newest tombstone; without it there are no other rows |
+//! | `t` | position (u64) of the newest tombstone; without it there are no rows but `s` |
+//! | `s` | position (u64) of the newest tombstone of a whole session |
 //! | `r` stream first (u64) | last (u64): the content of the stream's events from first to last is forgotten |
 //! | `d` tombstone (u64) | [`Tombstone`] |
 //! | `q` tombstone (u64) | empty: bytes may still be on disk |
@@ -19,8 +20,8 @@ use super::{EventScope, Header, LoggedEvent, Position, codec};
 use crate::clock::Micros;
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
-/// Keyspace of this view, version 1.
-pub const FORGOTTEN: Keyspace = Keyspace::new("forgotten.1");
+/// Keyspace of this view, version 2: the newest tombstone of a whole session is there.
+pub const FORGOTTEN: Keyspace = Keyspace::new("forgotten.2");
 
 /// A tombstone in a stream: some of the stream's events were forgotten. The event removes their rows. Their content
 /// is then erased from the records, until [`EventsErased`] records the end.
@@ -228,12 +229,21 @@ pub fn is_anything(rows: &dyn Rows) -> Result<bool, Error> {
     Ok(rows.get(FORGOTTEN, b"t")?.is_some())
 }
 
-/// Returns whether events of any continuing stream were forgotten after a position.
+/// Notes that a session was forgotten whole, by the event at a position.
+pub fn note_session(rows: &mut dyn RowsMut, tombstone: Position) {
+    rows.put(FORGOTTEN, b"s", &tombstone.0.to_be_bytes());
+}
+
+/// Returns whether a session, or events of a continuing stream, were forgotten after a position.
 pub fn is_since(rows: &dyn Rows, position: Position) -> Result<bool, Error> {
-    let Some(newest) = rows.get(FORGOTTEN, b"t")? else {
-        return Ok(false);
-    };
-    Ok(number(b"t", newest.first_chunk())? > position.0)
+    for key in [b"t", b"s"] {
+        if let Some(newest) = rows.get(FORGOTTEN, key)?
+            && number(key, newest.first_chunk())? > position.0
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns whether an event's content is forgotten, even if its bytes are still in a record.

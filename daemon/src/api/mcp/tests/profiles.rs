@@ -17,7 +17,7 @@ fn list_of(tools: &str) -> Value {
     list
 }
 
-/// The default is fourteen tools. Unlisted tools can be called, and hidden arguments are accepted.
+/// The default is fifteen tools. Unlisted tools can be called, and hidden arguments are accepted.
 #[tokio::test]
 async fn core_is_listed_and_everything_is_called() {
     let fixture = Fixture::open(Limits::default());
@@ -27,7 +27,7 @@ async fn core_is_listed_and_everything_is_called() {
         peer.request(plain_list()).await,
         peer.request(modern(plain_list())).await,
     ] {
-        assert_eq!(names(&listed).len(), 14, "{listed}");
+        assert_eq!(names(&listed).len(), 15, "{listed}");
         let tools = listed["result"]["tools"].as_array().unwrap();
         assert!(tools.iter().all(|tool| tool["outputSchema"].is_null()));
         assert!(
@@ -59,7 +59,7 @@ async fn sets_of_tools_are_listed_as_asked() {
     assert!(!listed.contains(&"get_session") && !listed.contains(&"search"));
 
     let legacy = peer.request(list_of("legacy")).await;
-    assert_eq!(names(&legacy).len(), 14 + 8);
+    assert_eq!(names(&legacy).len(), 15 + 8);
     for old in LEGACY {
         assert!(names(&legacy).contains(&old.name), "{}", old.name);
     }
@@ -81,7 +81,7 @@ async fn a_hello_names_tools_and_wrong_names_are_refused() {
     };
     let mut peer = fixture.greeted(&hello("packs")).await;
     let listed = peer.request(plain_list()).await;
-    assert_eq!(names(&listed).len(), 5, "{listed}");
+    assert_eq!(names(&listed).len(), 6, "{listed}");
 
     let mut peer = fixture.greeted(&hello("pack")).await;
     assert_eq!(peer.line().await, "");

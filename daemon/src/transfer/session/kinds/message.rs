@@ -57,6 +57,10 @@ object! {
         /// Everyday words that the message marks as code; absent: none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         marked: Vec<String>,
+        /// What it is, if it was recorded to be remembered in its project. The positions of its evidence are not exported.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "messages::RememberedKind")]
+        remembered: Option<messages::RememberedKind>,
     }
 }
 
@@ -104,6 +108,7 @@ impl Message {
             mentions: meta.mentions.mirror(),
             possible: meta.possible.mirror(),
             marked: meta.marked,
+            remembered: meta.remembered,
         })
     }
 }
@@ -163,6 +168,7 @@ impl LinePayload for Message {
             mentions: self.mentions.mirror(),
             possible: self.possible.mirror(),
             marked: self.marked,
+            remembered: self.remembered,
             blobs,
         };
         let recorded = MessageRecorded {
@@ -170,6 +176,7 @@ impl LinePayload for Message {
             tools,
             pack: self.pack,
             quoted: self.quoted,
+            evidence: Vec::new(),
         };
         let event = MessageEvent::Message(meta).into();
         Ok(Some((event, codec::encode(&recorded))))

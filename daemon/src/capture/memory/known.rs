@@ -1,0 +1,60 @@
+//! Sentences that hold for longer than their turn.
+
+use lored_moments::{DurableKind, DurableSentence, Speaker};
+
+use crate::clock::Micros;
+use crate::events::messages::{MessageMeta, RememberedKind, Sender};
+use crate::log::{Header, Position};
+
+/// Memory of a sentence beside its text, in bytes.
+const OWN_BYTES: usize = 200;
+
+/// A sentence that holds for longer than its turn.
+#[derive(Clone, Debug)]
+pub struct KnownSentence {
+    /// Position of its message.
+    pub position: Position,
+    /// ID of its message.
+    pub message: String,
+    /// Time of the message.
+    pub at: Micros,
+    /// The agent to which or by which it was said.
+    pub agent: String,
+    /// Who said it.
+    pub speaker: Speaker,
+    /// The turn in which it was said.
+    pub turn: u32,
+    /// The sentence.
+    pub sentence: DurableSentence,
+    /// Whether it was recorded to be remembered in the project.
+    pub is_remembered: bool,
+}
+
+impl KnownSentence {
+    /// Returns what a message says that was recorded to be remembered.
+    pub(super) fn remembered(header: &Header, said: &MessageMeta, text: &str, turn: u32) -> Self {
+        let kind = match said.remembered {
+            Some(RememberedKind::Decision) => DurableKind::Decision,
+            Some(RememberedKind::Preference) => DurableKind::Preference,
+            Some(RememberedKind::Fact) | None => DurableKind::Fact,
+        };
+        Self {
+            position: header.position,
+            message: said.id.clone(),
+            at: header.happened_at(),
+            agent: header.actor.agent.clone(),
+            speaker: match said.sender {
+                Sender::User => Speaker::User,
+                _ => Speaker::Agent,
+            },
+            turn,
+            sentence: DurableSentence::remembered(text, kind),
+            is_remembered: true,
+        }
+    }
+
+    /// Returns its size in memory, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        OWN_BYTES + self.sentence.text.len()
+    }
+}
