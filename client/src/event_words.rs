@@ -61,6 +61,13 @@ pub fn event_words(kind: &str, payload: &Value, width: usize) -> String {
             format!("{} {name}, version {version}", text("change"))
         }
         "ContextDrafted" => format!("was refused a change of {}", text("file_type")),
+        "CapturePaused" => {
+            let until = payload.get("until").and_then(Value::as_i64);
+            let until = until.and_then(local_time_of_micros);
+            let until = until.map(|until| format!(" until {until}"));
+            format!("paused recording{}", until.unwrap_or_default())
+        }
+        "CaptureResumed" => "resumed recording".to_owned(),
         "SessionLeased" => {
             let until = payload.get("until").and_then(Value::as_i64);
             let until = until.and_then(local_time_of_micros).unwrap_or_default();

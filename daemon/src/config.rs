@@ -2,6 +2,7 @@
 //! Each setting is declared once ([`Setting`]). The check, the docs and the commented file of defaults come from it.
 
 mod access;
+mod capture;
 pub mod effective;
 mod http;
 pub mod log;
@@ -31,7 +32,7 @@ use crate::documents::Settings as DocumentSettings;
 use crate::engine::Settings;
 use crate::forgetting;
 use crate::packs;
-use crate::projects::Settings as ProjectSettings;
+use crate::projects::{CaptureTable, Settings as ProjectSettings};
 use crate::service::Access;
 use crate::sessions;
 use crate::upstream;
@@ -73,6 +74,8 @@ pub struct Config {
     pub documents: DocumentSettings,
     /// Retention rules.
     pub retention: forgetting::Rules,
+    /// What hooks record and add.
+    pub capture: CaptureTable,
     /// Redaction of secrets in incoming data.
     pub redaction: RedactionSettings,
     /// The embedding models.
@@ -259,6 +262,7 @@ impl Config {
             packs: packs::PackSettings::default(),
             projects: ProjectSettings::default(),
             documents: DocumentSettings::default(),
+            capture: CaptureTable::default(),
             retention: forgetting::Rules::default(),
             search: SearchSettings::default(),
             redaction: RedactionSettings::default(),

@@ -4,6 +4,7 @@ mod refold;
 
 use std::collections::BTreeSet;
 
+use crate::capture;
 use crate::checkpoints::{self, CheckpointKey};
 use crate::citations;
 use crate::documents;
@@ -25,7 +26,7 @@ use crate::store::{Error, Keyspace, Rows, RowsMut};
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Projections;
 
-const SPACES: [Keyspace; 12] = [
+const SPACES: [Keyspace; 13] = [
     // First, so that a rebuild empties it first: the index is rebuilt from it.
     BLOB_NAMES,
     INDEX,
@@ -38,6 +39,7 @@ const SPACES: [Keyspace; 12] = [
     citations::SPACE,
     projects::SPACE,
     documents::SPACE,
+    capture::SPACE,
     FORGOTTEN,
 ];
 
@@ -145,8 +147,9 @@ fn apply(
         },
         Some(Event::Project(project)) => projects::apply(rows, event, project, record),
         Some(Event::Document(document)) => documents::apply(rows, event, document, record),
-        // Capture is read from the log. Session events are folded above by `sessions::apply`, and forgetting before this function.
-        Some(Event::Session(_) | Event::Forgetting(_) | Event::Capture(_)) | None => Ok(()),
+        Some(Event::Capture(event_of_capture)) => capture::apply(rows, event, event_of_capture),
+        // Session events are folded above by `sessions::apply`, and forgetting before this function.
+        Some(Event::Session(_) | Event::Forgetting(_)) | None => Ok(()),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::service::manager::{ManagerMessage, notify};
 use crate::watch::{
     self, Change, DirWatcher, Folder, PathKind, Times, WatchHandle, WatchOutcome, WatchScope,
 };
-use crate::{checkpoints, forgetting, sessions};
+use crate::{checkpoints, forgetting, projects, sessions};
 
 /// Sets the log filter; returns the reason when it cannot.
 pub type SetLog = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
@@ -37,6 +37,8 @@ pub struct ReloadableSettings {
     pub retention: Reloadable<forgetting::Rules>,
     /// Word lists that assign keys to layers.
     pub words: Reloadable<checkpoints::LayerWords>,
+    /// What hooks record and add.
+    pub capture: Reloadable<projects::CaptureTable>,
     /// Redaction rules.
     pub redaction: SharedRules,
     /// Users who may connect.
@@ -60,6 +62,7 @@ impl ReloadableSettings {
         self.checkpoints.set(config.checkpoints.clone());
         self.retention.set(config.retention);
         self.words.set(config.words.clone());
+        self.capture.set(config.capture.clone());
         self.access.set(config.access.clone());
         match Rules::new(&config.redaction) {
             Ok(rules) => self.redaction.set(rules),

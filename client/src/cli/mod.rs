@@ -25,6 +25,7 @@ mod moving;
 mod output;
 mod pack;
 mod parser;
+mod pause;
 mod plugin;
 mod programs;
 mod project;
@@ -85,6 +86,8 @@ static COMMANDS: &[Command] = &[
     doctor::DOCTOR,
     service::SERVICE,
     programs::CONFIG,
+    pause::PAUSE,
+    pause::RESUME,
     forget::FORGET,
     status::COMPACT,
     moving::EXPORT,
@@ -118,7 +121,16 @@ const GROUPS: [(&str, &[&str]); 5] = [
     (
         "Upkeep",
         &[
-            "status", "doctor", "service", "config", "forget", "compact", "export", "import",
+            "status",
+            "doctor",
+            "service",
+            "config",
+            "pause",
+            "resume-capture",
+            "forget",
+            "compact",
+            "export",
+            "import",
         ],
     ),
 ];

@@ -30,7 +30,7 @@ pub const REMEMBER: Command = Command::call_with(
 )
 .details(
     "Later sessions in the project are given it at their start, and when a prompt or an edit needs it, whichever agent \
-     they are of. `lore forget --message` forgets it again.",
+     they are of. To take it back, use `lore forget --session SESSION --from POSITION --to POSITION`, as the reply names them.",
 )
 .flags(&[&[
     Flag::positional(

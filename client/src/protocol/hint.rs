@@ -55,6 +55,7 @@ tools! {
     ListSteps "list_steps" "lore step list",
     ListTemplates "list_templates" "lore context templates",
     PutDocument "put_document" "lore call put_document",
+    ResumeCapture "resume_capture" "lore resume-capture",
     ReadEvents "read_events" "lore log",
     RecordMessage "record_message" "lore message record",
     RecordStep "record_step" "lore step record",

@@ -2,18 +2,21 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
 use super::inject::knowledge::ProjectKnowledge;
 use super::memory::{RememberedItems, Trails};
 use super::recent::RecentKeys;
+use super::rules::CaptureRules;
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
 use crate::operation::Context;
+use crate::projects::CaptureTable;
+use crate::reloadable::Reloadable;
 
-/// Number of folders whose projects are remembered.
+/// Number of folders whose rules are remembered.
 const FOLDERS_MAX: usize = 1024;
 
 /// What capture keeps in memory. Nothing of it is needed again after a restart.
@@ -29,11 +32,23 @@ pub struct Capture {
     pub(super) knowledge: ProjectKnowledge,
     /// Notified by the first call of a hook.
     hooked: Notify,
-    /// Projects of folders.
-    projects: Mutex<HashMap<PathBuf, Option<String>>>,
+    settings: Reloadable<CaptureTable>,
+    /// What is recorded in folders, with the settings that it follows.
+    folders: Mutex<HashMap<PathBuf, FolderRules>>,
 }
 
+type FolderRules = (Arc<CaptureRules>, Arc<CaptureTable>);
+
 impl Capture {
+    /// Creates it with settings.
+    #[must_use]
+    pub fn new(settings: Reloadable<CaptureTable>) -> Self {
+        Self {
+            settings,
+            ..Self::default()
+        }
+    }
+
     /// Returns the state of this daemon.
     ///
     /// # Errors
@@ -54,26 +69,32 @@ impl Capture {
         self.hooked.notified().await;
     }
 
-    /// Returns the project of a folder. A hook runs at every step of an agent, mostly in the same folder.
-    pub(super) fn project(
+    /// Returns what is recorded in a folder. A hook runs at every step of an agent, mostly in the same folder.
+    pub(super) fn rules(
         &self,
         dir: &Path,
-        find: impl FnOnce() -> Result<Option<String>, Refusal>,
-    ) -> Result<Option<String>, Refusal> {
-        if let Some(known) = lock_unpoisoned(&self.projects).get(dir) {
-            return Ok(known.clone());
+        find: impl FnOnce(&CaptureTable) -> Result<CaptureRules, Refusal>,
+    ) -> Result<Arc<CaptureRules>, Refusal> {
+        let settings = self.settings.get();
+        {
+            let known = lock_unpoisoned(&self.folders);
+            if let Some((rules, of_settings)) = known.get(dir)
+                && Arc::ptr_eq(of_settings, &settings)
+            {
+                return Ok(Arc::clone(rules));
+            }
         }
-        let found = find()?;
-        let mut projects = lock_unpoisoned(&self.projects);
-        if projects.len() >= FOLDERS_MAX {
-            projects.clear();
+        let found = Arc::new(find(&settings)?);
+        let mut folders = lock_unpoisoned(&self.folders);
+        if folders.len() >= FOLDERS_MAX {
+            folders.clear();
         }
-        projects.insert(dir.to_owned(), found.clone());
+        folders.insert(dir.to_owned(), (Arc::clone(&found), settings));
         Ok(found)
     }
 
-    /// Forgets the projects of folders: a session starts, and a folder may have become one since.
+    /// Forgets what is recorded in folders: a session starts, and a folder may have become a project since.
     pub(super) fn forget_folders(&self) {
-        lock_unpoisoned(&self.projects).clear();
+        lock_unpoisoned(&self.folders).clear();
     }
 }

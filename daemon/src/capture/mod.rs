@@ -10,6 +10,9 @@ mod inject;
 mod memory;
 pub mod operations;
 mod recent;
+mod rules;
+mod view;
 mod whose;
 
 pub use feature::Capture;
+pub use view::{CapturePause, SPACE, apply, pauses};

@@ -7,10 +7,11 @@ use lore::host_session::is_host_session;
 use lored_hosts::{Host, Source};
 
 use super::Capture;
+use super::rules::CaptureRules;
 use crate::error::Refusal;
 use crate::log::{Actor, Hash};
 use crate::operation::{AGENT_BYTES_MAX, Caller, Context};
-use crate::projects::ProjectState;
+use crate::projects::{CaptureTable, ProjectState};
 use crate::sessions::{self, HostSession};
 use crate::state::State;
 
@@ -34,8 +35,8 @@ pub(super) fn caller(
     let dir = dir.filter(|dir| dir.is_absolute());
     let (dir, project) = match dir {
         Some(dir) if hook.dir.as_ref() != Some(&dir) => {
-            let project = project_of(cx, capture, state, &dir)?;
-            (Some(dir), project)
+            let rules = rules(cx, capture, state, Some(&dir))?;
+            (Some(dir), rules.and_then(|rules| rules.project.clone()))
         }
         _ => (hook.dir.clone(), hook.project.clone()),
     };
@@ -55,13 +56,24 @@ pub(super) fn caller(
     })
 }
 
-fn project_of(
+/// Returns what is recorded in a caller's folder; `None` without one.
+///
+/// Reads the file system for a folder that is new; do not call it on the event loop.
+///
+/// # Errors
+/// When a row cannot be read.
+pub(super) fn rules(
     cx: &Context,
     capture: &Capture,
     state: &State,
-    dir: &Path,
-) -> Result<Option<String>, Refusal> {
-    capture.project(dir, || Ok(ProjectState::of(cx)?.project_at(state, dir)?))
+    dir: Option<&Path>,
+) -> Result<Option<Arc<CaptureRules>>, Refusal> {
+    let find = |dir: &Path, settings: &CaptureTable| {
+        let place = ProjectState::of(cx)?.place_in(state, dir)?;
+        Ok(CaptureRules::new(settings, place.as_ref()))
+    };
+    dir.map(|dir| capture.rules(dir, |settings| find(dir, settings)))
+        .transpose()
 }
 
 /// Returns the host session of a host's process that is to become the caller's, if it is not yet.

@@ -6,9 +6,10 @@ use serde::Deserialize;
 
 use super::setting::{EffectTime, Setting, ValueType};
 use super::{
-    Config, Durability, Error, access, http, log, projects, redaction, resolvers, search, service,
-    set,
+    Config, Durability, Error, access, capture, http, log, projects, redaction, resolvers, search,
+    service, set,
 };
+use crate::projects::CaptureTable;
 use crate::{checkpoints, packs};
 
 /// The settings file as written: every key is optional.
@@ -26,6 +27,7 @@ pub struct File {
     layers: LayersTable,
     projects: projects::ProjectsTable,
     documents: DocumentsTable,
+    capture: CaptureTable,
     retention: RetentionTable,
     redaction: redaction::RedactionTable,
     search: search::SearchTable,
@@ -67,6 +69,7 @@ pub fn all() -> Vec<Setting> {
         LayersTable::SETTINGS,
         projects::ProjectsTable::SETTINGS,
         DocumentsTable::SETTINGS,
+        capture::SETTINGS,
         RetentionTable::SETTINGS,
         redaction::RedactionTable::SETTINGS,
         search::SearchTable::SETTINGS,
@@ -102,6 +105,7 @@ impl File {
         self.layers.apply(&mut config.words)?;
         config.projects = self.projects.settings()?;
         self.documents.apply(&mut config)?;
+        config.capture = capture::checked(self.capture)?;
         self.retention.apply(&mut config)?;
         config.redaction = self.redaction.settings()?;
         config.search = self.search.settings()?;

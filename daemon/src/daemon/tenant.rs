@@ -126,7 +126,7 @@ impl Tenant {
             .with(sessions::RegisteredProjects(projects::ids))
             .with(lives.last_read.clone())
             .with(config.packs)
-            .with(capture::Capture::default())
+            .with(capture::Capture::new(lives.capture.clone()))
             .with(entities::Entities::new(paths.packs()))
             .with(projects)
             .with(documents::Documents::new(

@@ -3,6 +3,7 @@
 
 mod capture;
 mod capture_hosts;
+mod capture_rules;
 mod expiry;
 mod own_sessions;
 mod remember;

@@ -33,6 +33,14 @@ pub struct Observation {
     pub joined: Option<String>,
 }
 
+/// The recording by hooks was paused: in the event's project, otherwise everywhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CapturePaused {
+    /// When it continues by itself, in microseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<u64>,
+}
+
 /// The body of an observation. What a message or step has stands there alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObservationDetails {

@@ -241,6 +241,10 @@ events! {
     Capture(CaptureEvent) {
         /// A hook reported what happened.
         Observed(capture::Observation) = HostObserved,
+        /// A person or agent paused the recording by hooks, in a project or everywhere.
+        Paused(capture::CapturePaused) = CapturePaused,
+        /// The recording continues.
+        Resumed = CaptureResumed,
     }
 
     /// Content was forgotten.
@@ -321,6 +325,7 @@ of_kind! {
     packs::PackBuilt => PackMade,
     capture::Observation => HostObserved,
     capture::ObservationDetails => HostObserved,
+    capture::CapturePaused => CapturePaused,
     CheckpointSaved => CheckpointSaved,
     checkpoints::CheckpointDescribed => CheckpointSaved,
     projects::ContextWritten => ContextWritten,

@@ -19,7 +19,7 @@ use crate::reloadable::{LastReload, Reloadable};
 use crate::sandbox::Confinement;
 use crate::store::ballast::taken_bytes;
 use crate::upstream::{Resolvers, State};
-use crate::{checkpoints, documents, entities, projects, search, sessions};
+use crate::{capture, checkpoints, documents, entities, projects, search, sessions};
 
 /// If the clock is at least this far behind the newest event, it was set back; in microseconds.
 const SET_BACK_MIN: Micros = 60_000_000;
@@ -64,6 +64,12 @@ impl Op for Status {
         warnings.extend(projects::ProjectState::of(&cx)?.faults());
         warnings.extend(documents::Documents::of(&cx)?.faults());
         warnings.extend(search::SearchIndexes::of(&cx)?.faults());
+        let now = cx.engine.clock().now();
+        warnings.extend(
+            capture::pauses(&published.snapshot, now)?
+                .iter()
+                .map(paused),
+        );
         if let Some(retained) = cx.extensions.get::<RetentionOutcome>() {
             let left_out = retained.status().left_out.into_iter();
             warnings
@@ -222,6 +228,19 @@ fn resident_bytes() -> Option<u64> {
     let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
+}
+
+/// Says that hooks record nothing.
+fn paused(pause: &capture::CapturePause) -> String {
+    let place = pause.project.as_ref();
+    let place = place.map(|project| format!(" in the project `{project}`"));
+    let until =
+        (pause.until != Micros::MAX).then(|| format!(" until {}", format_time(pause.until)));
+    format!(
+        "hooks record and add nothing{}{}: `lore resume-capture` ends it",
+        place.unwrap_or_default(),
+        until.unwrap_or_default()
+    )
 }
 
 #[cfg(test)]

@@ -29,6 +29,61 @@ pub struct Marker {
     pub templates: Option<String>,
     /// Files and folders that are never read, as `.gitignore` patterns.
     pub exclude: Vec<String>,
+    /// What hooks record and add.
+    pub capture: CaptureTable,
+}
+
+/// What hooks record and add: `[capture]` of the settings and of a project. The stricter value holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CaptureTable {
+    /// Whether prompts are recorded.
+    pub prompts: Option<bool>,
+    /// Whether answers are recorded.
+    pub answers: Option<bool>,
+    /// Whether calls of tools are recorded.
+    pub tools: Option<bool>,
+    /// Whether text is added to contexts.
+    pub add: Option<bool>,
+    /// Bytes of a result that are recorded; a longer one loses its middle.
+    pub result_bytes_max: Option<u64>,
+    /// Files of which nothing is recorded, as `.gitignore` patterns.
+    pub exclude: Vec<String>,
+}
+
+impl CaptureTable {
+    /// Returns what holds where both hold.
+    #[must_use]
+    pub fn and(self, other: &Self) -> Self {
+        let both = |one: Option<bool>, other: Option<bool>| match (one, other) {
+            (Some(one), Some(other)) => Some(one && other),
+            (one, other) => one.or(other),
+        };
+        let least = [self.result_bytes_max, other.result_bytes_max];
+        Self {
+            prompts: both(self.prompts, other.prompts),
+            answers: both(self.answers, other.answers),
+            tools: both(self.tools, other.tools),
+            add: both(self.add, other.add),
+            result_bytes_max: least.into_iter().flatten().min(),
+            exclude: [other.exclude.as_slice(), &self.exclude].concat(),
+        }
+    }
+
+    /// Returns a sentence about the first invalid setting.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        (!are_patterns(&self.exclude)).then(|| {
+            format!(
+                "`capture.exclude` has at most {EXCLUDES_MAX} patterns of 1 to {PATTERN_BYTES_MAX} bytes"
+            )
+        })
+    }
+}
+
+fn are_patterns(patterns: &[String]) -> bool {
+    let is_pattern = |pattern: &String| !pattern.is_empty() && pattern.len() <= PATTERN_BYTES_MAX;
+    patterns.len() <= EXCLUDES_MAX && patterns.iter().all(is_pattern)
 }
 
 impl Marker {
@@ -46,6 +101,7 @@ impl Marker {
             name: other.name.clone().or(self.name),
             templates: other.templates.clone().or(self.templates),
             exclude: [other.exclude.as_slice(), &self.exclude].concat(),
+            capture: self.capture.and(&other.capture),
         }
     }
 
@@ -82,14 +138,12 @@ impl Marker {
                 "`templates` is {path:?}; it names a folder within the project, from its root"
             ));
         }
-        let is_pattern =
-            |pattern: &String| !pattern.is_empty() && pattern.len() <= PATTERN_BYTES_MAX;
-        if self.exclude.len() > EXCLUDES_MAX || !self.exclude.iter().all(is_pattern) {
+        if !are_patterns(&self.exclude) {
             return Some(format!(
                 "`exclude` has at most {EXCLUDES_MAX} patterns of 1 to {PATTERN_BYTES_MAX} bytes"
             ));
         }
-        None
+        self.capture.problem()
     }
 }
 

@@ -80,7 +80,9 @@ impl<'e> EventEffect<'e> {
             )
             | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_))
             | Event::Checkpoint(CheckpointEvent::KeyMarked(_))
-            | Event::Capture(CaptureEvent::Observed(_))
+            | Event::Capture(
+                CaptureEvent::Observed(_) | CaptureEvent::Paused(_) | CaptureEvent::Resumed,
+            )
             | Event::Project(
                 ProjectEvent::Initialised(_)
                 | ProjectEvent::WorktreeSeen(_)

@@ -1,11 +1,13 @@
 //! One observation of each shape: alone, before a step, with all its fields; and a message that is to be remembered.
 
-use lored::events::capture::{Following, Observation, ObservationDetails, PlannedItem};
+use lored::events::capture::{
+    CapturePaused, Following, Observation, ObservationDetails, PlannedItem,
+};
 use lored::log::{EncodedEvent, EventKind};
 use lored::messages::{Kind, MessageMeta, MessageRecorded, RememberedKind, Sender};
 use lored::steps::Text;
 
-use super::Events;
+use super::{Events, NoFields};
 
 /// Returns the shapes in the order of their introduction.
 pub fn events() -> Vec<(&'static str, EncodedEvent)> {
@@ -60,6 +62,11 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     };
     events.add("host_observed_before_message", kind, &before, &least);
     remembered(&mut events);
+    let paused = CapturePaused { until: Some(9) };
+    events.add_meta("capture_paused", EventKind::CapturePaused, &paused);
+    let least = CapturePaused::default();
+    events.add_meta("capture_paused_least", EventKind::CapturePaused, &least);
+    events.add_meta("capture_resumed", EventKind::CaptureResumed, &NoFields {});
     events.found
 }
 

@@ -59,3 +59,35 @@ pub struct BriefReply {
     /// Number of its o200k tokens.
     pub tokens: u64,
 }
+
+/// Arguments of `pause_capture`.
+#[wire(args(key, agent))]
+#[derive(Default)]
+pub struct PauseCaptureArgs {
+    /// Only in this project, by its id or `current`; default: everywhere.
+    pub project: Option<String>,
+    /// How long, in milliseconds, at most 366 days; default: until `resume_capture`.
+    pub ms: Option<u64>,
+}
+
+/// Arguments of `resume_capture`.
+#[wire(args(key, agent))]
+#[derive(Default)]
+pub struct ResumeCaptureArgs {
+    /// Only in this project, by its id or `current`; default: everywhere, and in all projects.
+    pub project: Option<String>,
+}
+
+/// Reply of `pause_capture`.
+#[wire(reply(position, durable, project, warnings))]
+pub struct PauseCaptureReply {
+    /// When recording continues by itself, RFC 3339.
+    pub until: Option<String>,
+}
+
+/// Reply of `resume_capture`.
+#[wire(reply(position, durable, warnings))]
+pub struct ResumeCaptureReply {
+    /// Number of pauses that ended.
+    pub ended: u64,
+}

@@ -410,6 +410,7 @@ impl Trail {
                 Event::Session(_)
                 | Event::Step(_)
                 | Event::Message(_)
+                | Event::Capture(CaptureEvent::Paused(_) | CaptureEvent::Resumed)
                 | Event::Entity(_)
                 | Event::Pack(_)
                 | Event::Checkpoint(_)

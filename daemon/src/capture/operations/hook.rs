@@ -11,7 +11,7 @@ use lored_redact::SecretCounts;
 use super::prepare;
 use crate::capture::command::RecordObservation;
 use crate::capture::inject::{self, InjectionPoint};
-use crate::capture::{Capture, whose};
+use crate::capture::{Capture, view, whose};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::log::Hash;
@@ -95,6 +95,25 @@ impl HookReport {
         let is_read = u64::try_from(age_ms).unwrap_or_default() <= waits_ms;
         let point = InjectionPoint::of(&event).filter(|_| is_read);
         let caller = whose::caller(cx, capture, state, hook, &event.source)?;
+        let received_at = args.received_at.unwrap_or(now_ms);
+        let received_at = u64::try_from(received_at).unwrap_or_default() * 1000;
+        if view::is_paused(state, caller.project.as_deref(), received_at)? {
+            return Ok(Self {
+                event,
+                point: None,
+                warning: None,
+                caller,
+                prepared: Vec::new(),
+            });
+        }
+        let rules = whose::rules(cx, capture, state, caller.dir.as_deref())?;
+        let point = point.filter(|_| rules.as_ref().is_none_or(|rules| rules.adds()));
+        if let Some(rules) = &rules {
+            event.observations.retain(|one| rules.records(one));
+            for one in &mut event.observations {
+                rules.limit(&mut one.what);
+            }
+        }
         // Hooks of hosts that give no id state the process itself.
         let process = args.process.or_else(|| hook.host_session.clone());
         let mut joined = match process {

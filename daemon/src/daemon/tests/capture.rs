@@ -1,6 +1,7 @@
 //! What hooks of hosts report: recorded once, in the session that bridges and commands of the same window use.
 
 use crate::log::Actor;
+use crate::projects::CaptureTable;
 
 use super::*;
 
@@ -12,11 +13,18 @@ pub(super) struct Fixture {
 
 impl Fixture {
     pub(super) fn new() -> Self {
+        Self::with(CaptureTable::default())
+    }
+
+    pub(super) fn with(settings: CaptureTable) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let shared = shared(
+        let mut shared = shared(
             folder.path(),
             Arc::new(Clock::fixed(1_700_000_000_000_000, 1)),
         );
+        // A daemon of one user.
+        shared.reaches_files = true;
+        shared.lives.capture.set(settings);
         let data = DataFolder {
             data: shared.paths.data.clone(),
         };
@@ -37,6 +45,10 @@ impl Fixture {
         };
         let called = self.called(caller, name, args).await;
         called.unwrap_or_else(|refusal| panic!("{name}: {refusal}"))
+    }
+
+    pub(super) fn now_ms(&self) -> i64 {
+        i64::try_from(self.context().engine.clock().now() / 1000).unwrap()
     }
 
     pub(super) fn context(&self) -> Arc<Context> {

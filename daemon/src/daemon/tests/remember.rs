@@ -9,7 +9,7 @@ const FACT: &str = "The staging database is restored at 02:00 every night.";
 
 impl Fixture {
     /// A caller in a folder.
-    async fn caller(&self, dir: &str, host_session: &str) -> Caller {
+    pub(super) async fn caller(&self, dir: &str, host_session: &str) -> Caller {
         let cx = self.context();
         let state = State::live(&cx, None).await.unwrap();
         let projects = ProjectState::of(&cx).unwrap();

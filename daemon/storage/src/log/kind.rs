@@ -52,6 +52,8 @@ pub enum EventKind {
     FileFailed,
     FailureGone,
     HostObserved,
+    CapturePaused,
+    CaptureResumed,
 }
 
 impl EventKind {
@@ -99,6 +101,8 @@ impl EventKind {
             Self::FileFailed => "FileFailed",
             Self::FailureGone => "FailureGone",
             Self::HostObserved => "HostObserved",
+            Self::CapturePaused => "CapturePaused",
+            Self::CaptureResumed => "CaptureResumed",
         }
     }
 

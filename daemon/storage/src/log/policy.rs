@@ -150,6 +150,10 @@ impl EventKind {
                 inheritance: Inheritance::ParentOnly,
                 ..LOCAL
             },
+            Self::CapturePaused | Self::CaptureResumed => Policy {
+                in_part: PartialForget::Stays,
+                ..LOCAL
+            },
             Self::ContextWritten | Self::ContextDrafted => Policy {
                 may_go_alone: true,
                 ..OUTSIDE_SESSIONS
