@@ -17,7 +17,7 @@ pub fn root() -> String {
     for (group, names) in GROUPS {
         text += &format!("{group}:\n");
         for command in grouped(names) {
-            text += &format!("  {:<13}{}\n", command.name, command.about);
+            text += &format!("  {:<15}{}\n", command.name, command.about);
         }
         text.push('\n');
     }
