@@ -3,11 +3,12 @@
 
 use crate::connection::{Connection, Error};
 use crate::host_session::Surroundings;
+use crate::mailbox::{Exchange, Undelivered};
 use crate::paths::Paths;
 use crate::protocol::frame::Hello;
 use crate::protocol::tools::READ_OPERATIONS;
 use crate::protocol::{Args, Reply};
-use crate::start;
+use crate::start::{self, StartError};
 
 /// A client of the daemon at given places.
 ///
@@ -26,6 +27,8 @@ pub struct Client {
     paths: Paths,
     hello: Hello,
     connection: Option<Connection>,
+    /// Where a sandbox refuses sockets: found when it first does.
+    exchange: Option<Exchange>,
 }
 
 impl Client {
@@ -44,6 +47,7 @@ impl Client {
             paths,
             hello,
             connection: None,
+            exchange: None,
         }
     }
 
@@ -60,11 +64,70 @@ impl Client {
     }
 
     /// Calls an operation. If the connection breaks during a read or a write with a key, retries once on a new
-    /// connection.
+    /// connection. Where a sandbox refuses sockets, the call goes through the [mailbox](crate::mailbox).
     ///
     /// # Errors
-    /// [`Error::Refused`] with the daemon's reason; otherwise the reason why there is no reply.
+    /// [`Error::Refused`] with the daemon's reason; [`Error::Waits`] for a write in a mailbox that no daemon serves;
+    /// otherwise the reason why there is no reply.
     pub fn call(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
+        if self.exchange.is_some() {
+            return self.call_by_mailbox(name, args, self.sandboxed());
+        }
+        match self.call_by_socket(name, args) {
+            Err(error) if start::is_refused_by_sandbox(&self.paths, &error) => {
+                self.exchange = Exchange::of_this_process(&self.paths);
+                self.call_by_mailbox(name, args, error)
+            }
+            called => called,
+        }
+    }
+
+    /// Returns the newest readable position of the log.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub fn position(&mut self) -> Result<u64, Error> {
+        #[derive(serde::Deserialize)]
+        struct WithPosition {
+            position: u64,
+        }
+        let refused = match self.exchange.is_none().then(|| self.connection()) {
+            Some(Ok(connection)) => return Ok(connection.welcome().position),
+            Some(Err(error)) => error,
+            None => self.sandboxed(),
+        };
+        if !start::is_refused_by_sandbox(&self.paths, &refused) {
+            return Err(refused);
+        }
+        let status = self.call("status", &Args::Json(b"{}".to_vec()))?;
+        match serde_json::from_slice::<WithPosition>(&status.json) {
+            Ok(status) => Ok(status.position),
+            Err(_) => Err(refused),
+        }
+    }
+
+    /// Calls through the mailbox of this process. `refused`: why the socket was not reached.
+    fn call_by_mailbox(&self, name: &str, args: &Args, refused: Error) -> Result<Reply, Error> {
+        let Some(exchange) = &self.exchange else {
+            return Err(refused);
+        };
+        // A write without a key is recorded once, too: the daemon knows a request by its name.
+        let may_wait = !READ_OPERATIONS.contains(&name);
+        let called = exchange.call(&self.hello, name, args, may_wait, None);
+        called.map_err(|undelivered| match undelivered {
+            Undelivered::Failed(error) => error,
+            Undelivered::Waits => Error::Waits,
+            Undelivered::NotRunning => self.sandboxed(),
+            Undelivered::NoMailbox(_) | Undelivered::Unknown | Undelivered::NoAnswer => refused,
+        })
+    }
+
+    fn sandboxed(&self) -> Error {
+        let socket = self.paths.socket.clone();
+        StartError::Sandboxed { socket }.into()
+    }
+
+    fn call_by_socket(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         let mut called = self.call_once(name, args);
         if matches!(called, Err(Error::Broken(_))) && may_be_repeated(name, args) {
             self.connection = None;

@@ -44,6 +44,11 @@ pub enum Error {
     /// The connection broke during the call; the outcome is unknown.
     #[error("the connection to the daemon broke before the answer came: {0}")]
     Broken(io::Error),
+    /// No daemon runs that serves the mailbox in which the call was left, because a sandbox refuses sockets.
+    #[error(
+        "no daemon is running: the call waits in the mailbox, and the next daemon carries it out"
+    )]
+    Waits,
     /// The daemon sent an invalid frame.
     #[error("the daemon sent something that cannot be read: {0}")]
     Frame(#[from] FrameError),
@@ -73,7 +78,12 @@ impl Error {
             Self::NotListening { .. } => (Code::StorageUnavailable, "start the daemon: lored"),
             Self::Unreachable { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => (
                 Code::StorageUnavailable,
-                "the sandbox of an agent's host refuses sockets: lore's tools and hooks run outside of it",
+                "the sandbox of an agent's host refuses sockets, and no mailbox is open for its session: the hooks that \
+                 `lore setup HOST` installs open one; lore's tools run outside of the sandbox",
+            ),
+            Self::Waits => (
+                Code::StorageUnavailable,
+                "do not repeat it; lore's hooks run outside of the sandbox, and start the daemon",
             ),
             Self::Unreachable { .. } => (
                 Code::StorageUnavailable,

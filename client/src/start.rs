@@ -6,6 +6,7 @@
 //! therefore start one daemon.
 
 mod background;
+mod trust;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,12 +17,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Error};
+use crate::mailbox;
 use crate::manager::{self, Manager};
 use crate::paths::{self, Paths, PlaceError};
 use crate::protocol::frame::Hello;
 use crate::protocol::{Args, Reply};
 
 pub use background::begin;
+pub use trust::is_refused_by_sandbox;
+use trust::{socket_is_default, trust};
 
 /// Time limit from a daemon's start to its first Welcome.
 pub const READY_MAX: Duration = Duration::from_secs(10);
@@ -212,31 +216,6 @@ pub fn call_once(
     Connection::connect_and_call(&paths.socket, hello, name, args)
 }
 
-/// Rejects a socket in a folder that others can write to.
-fn trust(paths: &Paths) -> Result<(), Error> {
-    let Err(error) = paths::check_folder(paths.socket_folder()) else {
-        return Ok(());
-    };
-    match error {
-        _ if !socket_is_default(paths) => Ok(()),
-        // The folder is ours and others cannot create a socket there: they may only connect.
-        PlaceError::TooOpen { mode, .. } if mode & 0o022 == 0 => Ok(()),
-        PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
-            Err(Error::NotListening {
-                path: paths.socket.clone(),
-            })
-        }
-        other => Err(other.into()),
-    }
-}
-
-/// Returns whether the socket path is the default. A path given explicitly, for example a system-wide daemon's, is
-/// the caller's responsibility.
-fn socket_is_default(paths: &Paths) -> bool {
-    Paths::find(None).is_ok_and(|found| found.socket == paths.socket)
-        && std::env::var_os("LORE_SOCKET").is_none()
-}
-
 fn connect_or_start(
     ready_max: Duration,
     paths: &Paths,
@@ -257,6 +236,10 @@ fn connect_until_ready(
     hello: &Hello,
     started: &mut Option<StartedDaemon>,
 ) -> Result<Connection, Error> {
+    if mailbox::is_served_elsewhere(paths) {
+        let socket = paths.socket.clone();
+        return Err(StartError::Sandboxed { socket }.into());
+    }
     let mut beside = manager::in_charge(paths);
     let _held_until_the_hello = match beside {
         None => {

@@ -15,7 +15,9 @@ use crate::reloadable::Reloadable;
 use crate::sessions::AccessTimes;
 use crate::store::Error;
 use crate::upstream::Resolvers;
-use crate::{checkpoints, documents, entities, forgetting, packs, projects, search, spool};
+use crate::{
+    checkpoints, documents, entities, forgetting, mailboxes, packs, projects, search, spool,
+};
 
 /// Interval of the check for idle work, which starts after two of them without writes at the latest.
 const IDLE_TICK: Duration = Duration::from_secs(30);
@@ -59,6 +61,10 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
         background_jobs
             .spawn(documents::sources::run::run(cx()).instrument(info_span!("documents")));
         background_jobs.spawn(spool::run(cx()).instrument(info_span!("spool")));
+        if let Some(roots) = context.extensions.get::<mailboxes::MailRoots>() {
+            let serving = mailboxes::run(cx(), roots.clone());
+            background_jobs.spawn(serving.instrument(info_span!("mailboxes")));
+        }
     }
     background_jobs.spawn(search::follow::run(cx()).instrument(info_span!("index")));
     background_jobs.spawn(erase_when_left(cx()).instrument(info_span!("erase")));

@@ -10,6 +10,7 @@
 //! - [`forgetting`]: removal from all of them, and from the disk
 //! - [`backup`]: a store copied, verified and restored
 //! - [`projections`]: the effect of each kind of event on the rows
+//! - `mailboxes`: serves commands where a sandbox refuses sockets
 //! - `spool`: takes up the payloads that hooks left while no daemon took them
 //! - [`upstream`]: MCP clients for resolvers; [`watch`]: file change notifications
 //! - [`engine`]: the one writer, group commit, the published state
@@ -45,6 +46,7 @@ pub mod hint;
 pub mod importers;
 mod locks;
 pub mod log_admin;
+mod mailboxes;
 pub mod messages;
 pub mod operation;
 pub mod packs;

@@ -4,10 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lore::paths::{Paths, ensure_folder};
+use lore::paths::{Paths, ensure_folder, our_uid};
 
 use crate::config::Config;
 use crate::documents::ingest_worker;
+use crate::mailboxes::MailRoots;
 use crate::sandbox::{Confinement, Landlock, SandboxNeeds, confine, keep_to_ourselves};
 use crate::service::{InheritedSocket, SocketError, ensure_folder_for, handed_over};
 use crate::upstream::{ProcessBroker, Program, Server, port};
@@ -21,6 +22,8 @@ pub struct PrivilegedInit {
     pub sandbox: Option<Confinement>,
     /// The socket from the service manager, if any.
     pub handed_over: Option<InheritedSocket>,
+    /// Folders of mailboxes, if they could be made.
+    pub mail_roots: MailRoots,
 }
 
 impl PrivilegedInit {
@@ -38,8 +41,13 @@ impl PrivilegedInit {
             ensure_folder_for(paths.socket_folder(), config.access.socket_mode(everyone))?;
         }
         let broker = broker(config, everyone);
+        let mail_roots = match everyone {
+            true => MailRoots::default(),
+            false => mail_roots(),
+        };
         let sandbox = if config.service.confine {
             let mut needs = needs(config, paths);
+            needs.folders.extend(mail_roots.0.iter().cloned());
             if handed_over.is_some() {
                 // The manager's socket is never removed, and its folder may belong to another user.
                 needs.socket_folders.clear();
@@ -53,8 +61,31 @@ impl PrivilegedInit {
             broker,
             sandbox: Some(sandbox),
             handed_over,
+            mail_roots,
         })
     }
+}
+
+/// Makes the folders of mailboxes. Without them the daemon still runs; only commands in sandboxes do not reach it.
+fn mail_roots() -> MailRoots {
+    let mut roots = lore::mailbox::roots();
+    // No host's folder is made where the host never ran.
+    let has_claude = std::env::home_dir().is_some_and(|home| home.join(".claude").is_dir());
+    let is_used = |root: &PathBuf| {
+        let parent = root.parent();
+        let of_claude =
+            parent.is_some_and(|parent| parent.ends_with(format!("claude-{}", our_uid())));
+        !of_claude || has_claude || parent.is_some_and(Path::is_dir)
+    };
+    roots.retain(is_used);
+    roots.retain(|root| match lore::mailbox::prepare_root(root) {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::warn!(%error, "commands in sandboxes have no mailbox");
+            false
+        }
+    });
+    MailRoots(roots)
 }
 
 /// Starts the process broker. Without it the daemon still runs: it reads files itself, and reports each resolver as

@@ -50,6 +50,16 @@ struct StderrCapture {
     reader: Option<JoinHandle<()>>,
 }
 
+/// Mailboxes are not in the home: a sandbox would not see them there.
+impl Drop for Home {
+    fn drop(&mut self) {
+        for root in lore::mailbox::roots() {
+            // Most homes have none.
+            let _ = std::fs::remove_dir_all(lore::mailbox::store_folder(&root, &self.data()));
+        }
+    }
+}
+
 impl Home {
     /// Creates a home for this program; tests use [`home!`](macro@crate::home).
     pub fn new(program: &str) -> Self {

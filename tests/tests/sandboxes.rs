@@ -1,4 +1,5 @@
-//! `lore` in the sandbox of an agent's host, which refuses Unix sockets: nothing is started, removed or lost.
+//! `lore` in the sandbox of an agent's host, which refuses Unix sockets: commands and hooks go through the mailbox, and
+//! nothing is started, removed or lost.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
@@ -6,13 +7,19 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use lore::spool::Spool;
+use rustix::process::Signal;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule,
 };
-use tests::{ColdHome, cold};
+use serde_json::{Value, json};
+use tests::{ColdHome, cold, until};
+
+/// Time limit for every wait, on a busy machine.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Lines of the test's own before the output of the program.
 const BEGIN: &str = "running 1 test\n";
@@ -49,17 +56,222 @@ const MARKS: [(&str, &str); 3] = [
 
 /// Runs a line of shell in the sandbox, with `lore` on the path.
 fn run_boxed(cold: &ColdHome, line: &str, input: &str) -> (i32, String, String) {
-    let outside = cold.shell(line);
-    let variables = outside.get_envs();
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    Sandbox::Filter.run(cold, None, line, input)
+}
+
+/// A kind of sandbox.
+#[derive(Clone, Copy, Debug)]
+enum Sandbox {
+    /// A filter of system calls refuses Unix sockets.
+    Filter,
+    /// Namespaces of its own, in which the home is not to be seen: only `/tmp` and the project can be written.
+    Namespaces,
+}
+
+impl Sandbox {
+    /// The kinds that this system permits; says which it does not.
+    fn all() -> Vec<Self> {
+        let tried = Command::new("bwrap")
+            .args(["--unshare-all", "--ro-bind", "/", "/", "true"])
+            .output()
+            .expect("bwrap runs: Debian's package is bubblewrap");
+        if tried.status.success() {
+            return vec![Self::Filter, Self::Namespaces];
+        }
+        // Past the capture of tests: it is not to look as if all had been tried.
+        let why = String::from_utf8_lossy(&tried.stderr);
+        let said = format!("SKIP  sandboxes by namespaces: this system permits none: {why}");
+        std::io::stderr().write_all(said.as_bytes()).unwrap();
+        vec![Self::Filter]
+    }
+
+    /// Runs a line of shell inside, as a command of a session of Claude Code.
+    fn run(
+        self,
+        cold: &ColdHome,
+        session: Option<&str>,
+        line: &str,
+        input: &str,
+    ) -> (i32, String, String) {
+        let outside = cold.shell(line);
+        let mut command = match self {
+            Self::Filter => {
+                let mut command = Command::new(std::env::current_exe().unwrap());
+                command.args(["--exact", "boxed", "--ignored", "--nocapture"]);
+                command
+            }
+            Self::Namespaces => bwrap(cold, line),
+        };
+        let variables = outside.get_envs();
+        command
+            .env_clear()
+            .envs(variables.filter_map(|(name, value)| Some((name, value?))))
+            .env("PROGRAM", line)
+            .current_dir(outside.get_current_dir().unwrap());
+        if let Some(session) = session {
+            command.env("CLAUDE_CODE_SESSION_ID", session);
+        }
+        let (code, out, err) = run(command, input);
+        match self {
+            Self::Filter => (code, out.split_once(BEGIN).unwrap().1.to_owned(), err),
+            Self::Namespaces => (code, out, err),
+        }
+    }
+}
+
+fn bwrap(cold: &ColdHome, line: &str) -> Command {
+    let home = cold.home.path();
+    let (bin, work) = (home.join("bin"), home.join("agents"));
+    let mut command = Command::new("/usr/bin/env");
     command
-        .args(["--exact", "boxed", "--ignored", "--nocapture"])
-        .env_clear()
-        .envs(variables.filter_map(|(name, value)| Some((name, value?))))
-        .env("PROGRAM", line);
-    let (code, out, err) = run(command, input);
-    let (_, out) = out.split_once(BEGIN).unwrap();
-    (code, out.to_owned(), err)
+        .args(["bwrap", "--unshare-all", "--die-with-parent"])
+        .args(["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"])
+        .args(["--bind", "/tmp", "/tmp", "--tmpfs"])
+        .arg(home)
+        .arg("--ro-bind")
+        .args([&bin, &bin])
+        .arg("--bind")
+        .args([&work, &work])
+        .args(["sh", "-c", line]);
+    command
+}
+
+/// Runs a hook of Claude Code outside of the sandbox, as the host does.
+fn hook_outside(cold: &ColdHome, session: &str, event: &str, more: Value) -> String {
+    let payload = payload(cold, session, event, more);
+    let (code, out, err) = run(cold.shell("lore hook claude-code"), &payload);
+    assert_eq!((code, err.as_str()), (0, ""));
+    out
+}
+
+fn payload(cold: &ColdHome, session: &str, event: &str, more: Value) -> String {
+    let work = cold.home.path().join("agents");
+    let mut payload = json!({"hook_event_name": event, "session_id": session, "cwd": work});
+    let fields = payload.as_object_mut().unwrap();
+    fields.extend(more.as_object().unwrap().clone());
+    payload.to_string()
+}
+
+/// Starts a daemon and two sessions, each of which has been prompted.
+fn two_sessions(cold: &ColdHome) {
+    cold.pid();
+    for session in ["one-4711", "two-4712"] {
+        hook_outside(cold, session, "SessionStart", json!({"source": "startup"}));
+        let prompt = json!({"prompt": format!("We decided that {session} uses port 8443."), "prompt_id": session});
+        hook_outside(cold, session, "UserPromptSubmit", prompt);
+    }
+}
+
+/// Commands and hooks work inside, each for its own session, and nothing is started or removed.
+#[test]
+fn commands_and_hooks_go_through_the_mailbox() {
+    for sandbox in Sandbox::all() {
+        let cold = cold!();
+        two_sessions(&cold);
+        let pid = cold.pid();
+        let run = |session, line: &str| {
+            let (code, out, err) = sandbox.run(&cold, Some(session), line, "");
+            assert_eq!((code, err.as_str()), (0, ""), "{sandbox:?} {line}: {out}");
+            out
+        };
+        let status = run("one-4711", "lore --json status");
+        let status: Value = serde_json::from_str(&status).unwrap();
+        assert_eq!(status["pid"], pid);
+        run("one-4711", "lore step record get_user '{\"id\": 4711}'");
+        run("two-4712", "lore step record get_user '{\"id\": 4712}'");
+        for id in ["4711", "4712"] {
+            let session = if id == "4711" { "one-4711" } else { "two-4712" };
+            let value = run(session, "lore step resolve ID_FROM_STEP_1");
+            assert!(value.contains(id), "{sandbox:?}: {value}");
+            run(
+                session,
+                &format!("lore message record --sender assistant 'said by {id}'"),
+            );
+            let listed = run(session, "lore message list");
+            assert!(listed.contains(&format!("said by {id}")), "{listed}");
+        }
+        run("one-4711", "lore log --last 1");
+
+        // The session of the other one, with its name but without its id.
+        let reply = run("one-4711", "lore call list_messages '{}'");
+        let reply: Value = serde_json::from_str(&reply).unwrap();
+        let line = format!(
+            "lore --session {} message record --sender user 'spoken for another'",
+            reply["session"].as_str().unwrap()
+        );
+        let (code, _, err) = sandbox.run(&cold, Some("two-4712"), &line, "");
+        assert_eq!(code, 1, "{err}");
+        assert!(err.contains("writes into its own session only"), "{err}");
+        let (code, _, err) = sandbox.run(&cold, Some("three"), "lore status", "");
+        assert_eq!(code, 3, "{err}");
+        assert!(!run("one-4711", "lore message list").contains("for another"));
+
+        let resumed = payload(
+            &cold,
+            "two-4712",
+            "SessionStart",
+            json!({"source": "resume"}),
+        );
+        let (code, out, err) =
+            sandbox.run(&cold, Some("two-4712"), "lore hook claude-code", &resumed);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(
+            out.contains("additionalContext") && out.contains("8443"),
+            "{out}"
+        );
+        assert_eq!(cold.pid(), pid);
+    }
+}
+
+/// While no daemon runs, what is written waits, also in a mailbox that is used for the first time; what is read does not.
+#[test]
+fn what_is_written_waits_for_the_next_daemon() {
+    for sandbox in Sandbox::all() {
+        let cold = cold!();
+        two_sessions(&cold);
+        let pid = cold.pid();
+        // Only the first session is written down: it has used its mailbox.
+        let (code, _, err) = sandbox.run(&cold, Some("one-4711"), "lore status", "");
+        assert_eq!((code, err.as_str()), (0, ""));
+        cold.signal(pid, Signal::KILL);
+        until("the daemon is gone", LIMIT, || {
+            std::os::unix::net::UnixStream::connect(cold.home.socket())
+                .is_err()
+                .then_some(())
+        });
+        for session in ["one-4711", "two-4712"] {
+            let (code, out, err) = sandbox.run(&cold, Some(session), "lore status", "");
+            assert_eq!((code, out.as_str()), (3, ""), "{sandbox:?} {err}");
+            assert!(err.contains("does not start one"), "{sandbox:?} {err}");
+            let line = format!("lore message record --sender assistant 'waits in {session}'");
+            let (code, out, err) = sandbox.run(&cold, Some(session), &line, "");
+            assert_eq!((code, out.as_str()), (3, ""), "{sandbox:?} {err}");
+            assert!(err.contains("the call waits in the mailbox"), "{err}");
+            let prompt = json!({"prompt": format!("asked in {session}"), "prompt_id": format!("later {session}")});
+            let prompt = payload(&cold, session, "UserPromptSubmit", prompt);
+            let hook = "lore hook claude-code";
+            let (code, out, err) = sandbox.run(&cold, Some(session), hook, &prompt);
+            assert_eq!((code, out.as_str(), err.as_str()), (0, "", ""));
+        }
+        // The host's next hook starts the daemon, and says which session the second one is.
+        hook_outside(
+            &cold,
+            "two-4712",
+            "SessionStart",
+            json!({"source": "resume"}),
+        );
+        for session in ["one-4711", "two-4712"] {
+            until("what waited", LIMIT, || {
+                let mut command = cold.lore(&["message", "list"]);
+                command.env("CLAUDE_CODE_SESSION_ID", session);
+                let out = String::from_utf8(command.output().unwrap().stdout).unwrap();
+                let has = |text: String| out.matches(&text).count() == 1;
+                let is_there =
+                    has(format!("waits in {session}")) && has(format!("asked in {session}"));
+                is_there.then_some(())
+            });
+        }
+    }
 }
 
 /// Runs a command with a sandbox's variables.

@@ -210,6 +210,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
             Error::NotListening { .. }
             | Error::Unreachable { .. }
             | Error::Start(_)
+            | Error::Waits
             | Error::Broken(_) => false,
         };
         if self.failure.is_none() {

@@ -38,7 +38,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         (Some(moment), _) => moment,
         // Two sessions at their current state.
         (None, Some(_)) => {
-            let newest = caller.client.connection()?.welcome().position;
+            let newest = caller.client.position()?;
             AsOf::Position(Position(newest))
         }
         (None, None) => {

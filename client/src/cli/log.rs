@@ -78,7 +78,7 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
 /// Returns the last events that the command shows, the oldest first. Looks at ever longer ends of the log until
 /// there are enough.
 fn last(matches: &Matches, caller: &mut Caller, count: u64) -> Result<VecDeque<Event>, Failure> {
-    let newest = caller.client.connection()?.welcome().position;
+    let newest = caller.client.position()?;
     let wanted = usize::try_from(count).unwrap_or(usize::MAX);
     let mut width = count.saturating_mul(2).max(PAGE);
     loop {

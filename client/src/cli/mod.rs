@@ -374,6 +374,7 @@ const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
             | Error::Unreachable { .. }
             | Error::Start(_)
             | Error::Place(_)
+            | Error::Waits
             | Error::Broken(_),
             _,
         ) => 3,

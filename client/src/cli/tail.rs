@@ -133,7 +133,7 @@ fn first(matches: &Matches, caller: &mut Caller, has_cursor: bool) -> Result<Pag
             (None, true, _) => PageStart::Cursor,
             (None, false, true) => PageStart::LastTurn,
             (None, false, false) => {
-                let newest = caller.client.connection()?.welcome().position;
+                let newest = caller.client.position()?;
                 PageStart::Position((newest + 1).saturating_sub(BEFORE).max(1))
             }
         },
@@ -182,7 +182,7 @@ fn may_come_back(error: &Error) -> bool {
         | Error::Unreachable { .. }
         | Error::Start(_) => true,
         Error::Refused(body) => body.retryable,
-        Error::Place(_) | Error::Frame(_) => false,
+        Error::Place(_) | Error::Waits | Error::Frame(_) => false,
     }
 }
 

@@ -99,12 +99,18 @@ impl<'s> Surroundings<'s> {
     #[must_use]
     pub fn named(&self) -> Option<String> {
         let set = |name: &str| (self.variable)(name).filter(|value| !value.is_empty());
-        let stated = |kind: &str, id: String| checked(format!("{kind}:{id}"));
         if let Some(session) = set("LORE_SESSION") {
-            return stated("session", session);
+            return checked(format!("session:{session}"));
         }
+        self.of_host()
+    }
+
+    /// Returns the host session by the id that the host itself has put into the environment.
+    #[must_use]
+    pub fn of_host(&self) -> Option<String> {
+        let set = |name: &str| (self.variable)(name).filter(|value| !value.is_empty());
         let mut ids = ID_VARIABLES.iter();
-        ids.find_map(|(name, kind)| stated(kind, set(name)?))
+        ids.find_map(|(name, kind)| checked(format!("{kind}:{}", set(name)?)))
     }
 
     fn mark(&self) -> Option<&'static str> {

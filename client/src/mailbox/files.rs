@@ -176,14 +176,52 @@ impl Folder {
         let Ok(found) = rustix::fs::statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW) else {
             return false;
         };
-        let now = Duration::from_micros(crate::spool::now_us());
-        // Before 1970 is old, too.
-        let written = u64::try_from(found.st_mtime).unwrap_or(0);
-        now.saturating_sub(Duration::from_secs(written)) > age
+        is_older(found.st_mtime, age)
+    }
+
+    /// Returns whether the folder still has a name.
+    pub fn is_there(&self) -> bool {
+        rustix::fs::fstat(&self.open).is_ok_and(|found| found.st_nlink > 0)
+    }
+
+    /// Returns whether no entry came or went for this long.
+    pub fn is_unchanged(&self, age: Duration) -> bool {
+        rustix::fs::fstat(&self.open).is_ok_and(|found| is_older(found.st_mtime, age))
+    }
+
+    /// Gives an entry another name, unless a file or a folder that is not empty has it; returns whether it has it now.
+    pub fn rename(&self, from: &str, to: &str) -> bool {
+        rustix::fs::renameat(&self.open, from, &self.open, to).is_ok()
+    }
+
+    /// Removes an empty folder; returns whether it is gone.
+    pub fn remove_folder(&self, name: &str) -> bool {
+        let removed = rustix::fs::unlinkat(&self.open, name, AtFlags::REMOVEDIR);
+        matches!(removed, Ok(()) | Err(Errno::NOENT))
+    }
+
+    /// Removes a file, if it can be removed.
+    pub fn remove_file(&self, name: &str) {
+        let _ = rustix::fs::unlinkat(&self.open, name, AtFlags::empty());
+    }
+
+    /// Makes an empty file, unless something has its name.
+    pub fn make_file(&self, name: &str) -> Result<(), MailError> {
+        let flags =
+            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&self.open, name, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(_) | Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(self.failed(name.as_ref(), error.into())),
+        }
+    }
+
+    /// Returns whether something has this name.
+    pub fn has(&self, name: &str) -> bool {
+        rustix::fs::statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW).is_ok()
     }
 
     /// Returns the names of the entries, each with whether it is a folder.
-    fn entries(&self) -> Result<impl Iterator<Item = (OsString, bool)>, MailError> {
+    pub fn entries(&self) -> Result<impl Iterator<Item = (OsString, bool)>, MailError> {
         let read = Dir::read_from(&self.open).map_err(|error| io_error(&self.path, error))?;
         let names = read.map_while(Result::ok).map(|entry| {
             let name = OsStr::from_bytes(entry.file_name().to_bytes());
@@ -202,6 +240,14 @@ impl Folder {
             error,
         }
     }
+}
+
+/// Returns whether a time in seconds since 1970 is longer ago than this.
+fn is_older(seconds: i64, age: Duration) -> bool {
+    let now = Duration::from_micros(crate::spool::now_us());
+    // Before 1970 is old, too.
+    let then = u64::try_from(seconds).unwrap_or(0);
+    now.saturating_sub(Duration::from_secs(then)) > age
 }
 
 fn io_error(path: &Path, error: Errno) -> MailError {

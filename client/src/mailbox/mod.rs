@@ -10,8 +10,12 @@
 //! - Bytes and files are bounded on both sides.
 //! - A request stays until it is answered. If the daemon ends before, the next one finds it again: requests that change
 //!   something need a key.
+//! - Requests and answers are [sealed](Seal): a sandbox may see the mailboxes of other sessions.
 
+mod exchange;
 mod files;
+mod places;
+mod seal;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests;
@@ -24,8 +28,15 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+pub use exchange::{Exchange, Undelivered};
 use files::Folder;
+pub use places::{
+    MAILBOXES_MAX, StoreFolder, is_served_elsewhere, prepare_root, roots, store_folder,
+};
+pub use seal::{Direction, Seal, name_of};
 pub use watch::Arrivals;
+#[cfg(target_os = "linux")]
+pub use watch::FolderWatch;
 
 /// Bytes of a request at most.
 pub const REQUEST_BYTES_MAX: u64 = 1 << 20;
@@ -48,18 +59,21 @@ const LOOKS_MAX: Duration = Duration::from_millis(10);
 const IN: &str = "in";
 /// Folder of answers.
 const OUT: &str = "out";
+/// File that says that the daemon knows the host session.
+const KNOWN: &str = "known";
 /// Beginning of the name of a file that is being written.
 const DRAFT: &str = ".draft-";
 
 /// A folder through which a client and the daemon exchange files.
 #[derive(Debug)]
 pub struct Mailbox {
+    folder: Folder,
     requests: Folder,
     answers: Folder,
 }
 
 /// Name of a request and of its answer. Names sort in the order in which they were given.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MailName(String);
 
 /// Reason why a mailbox did not do what was asked.
@@ -101,11 +115,11 @@ pub enum MailError {
 }
 
 impl MailName {
-    /// Returns a new name: the time in microseconds, and a random number, because process ids are not unique across
-    /// sandboxes.
-    fn new() -> Self {
-        let random = RandomState::new().build_hasher().finish();
-        Self(format!("{:016x}-{random:016x}", crate::spool::now_us()))
+    /// Returns a new name: the time in microseconds, and a random number.
+    #[must_use]
+    #[allow(clippy::new_without_default)] // no two are equal
+    pub fn new() -> Self {
+        Self(format!("{:016x}-{:016x}", crate::spool::now_us(), random()))
     }
 
     /// Reads a name as it is in a folder.
@@ -135,12 +149,29 @@ impl Mailbox {
         let path = root.join(checked(root, name)?);
         Folder::make_at(rustix::fs::CWD, root.as_os_str(), root)?;
         let root = Folder::open_at(rustix::fs::CWD, root.as_os_str(), root)?;
-        Folder::make_at(&root, name.as_ref(), &path)?;
-        let folder = Folder::open_at(&root, name.as_ref(), &path)?;
+        // It gets its name when it is whole: the daemon sees it once.
+        let draft = format!("{DRAFT}{:016x}", random());
+        let is_new = match Folder::open_at(&root, name.as_ref(), &path) {
+            Err(MailError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+                Folder::make_at(&root, draft.as_ref(), &path)?;
+                true
+            }
+            found => found.map(|_| false)?,
+        };
+        let now = if is_new { draft.as_str() } else { name };
+        let folder = Folder::open_at(&root, now.as_ref(), &path)?;
         for part in [IN, OUT] {
             Folder::make_at(&folder, part.as_ref(), &path.join(part))?;
         }
-        Self::in_folder(&folder)
+        if !is_new || root.rename(&draft, name) {
+            return Self::in_folder(folder);
+        }
+        // Another client was first.
+        for part in [IN, OUT] {
+            folder.remove_folder(part);
+        }
+        root.remove_folder(&draft);
+        Self::in_folder(Folder::open_at(&root, name.as_ref(), &path)?)
     }
 
     /// Opens the mailbox `name` below a root.
@@ -151,15 +182,69 @@ impl Mailbox {
     pub fn open(root: &Path, name: &str) -> Result<Self, MailError> {
         let path = root.join(checked(root, name)?);
         let root = Folder::open_at(rustix::fs::CWD, root.as_os_str(), root)?;
-        Self::in_folder(&Folder::open_at(&root, name.as_ref(), &path)?)
+        Self::in_folder(Folder::open_at(&root, name.as_ref(), &path)?)
     }
 
-    fn in_folder(folder: &Folder) -> Result<Self, MailError> {
-        let part = |name: &str| Folder::open_at(folder, name.as_ref(), &folder.path().join(name));
+    fn in_folder(folder: Folder) -> Result<Self, MailError> {
+        let part = |name: &str| Folder::open_at(&folder, name.as_ref(), &folder.path().join(name));
+        let (requests, answers) = (part(IN)?, part(OUT)?);
         Ok(Self {
-            requests: part(IN)?,
-            answers: part(OUT)?,
+            folder,
+            requests,
+            answers,
         })
+    }
+
+    /// Removes the mailbox, unless requests wait in it; returns whether it is gone.
+    #[must_use]
+    pub fn remove(&self, store: &StoreFolder) -> bool {
+        // A folder with files in it cannot be removed.
+        if !self.folder.remove_folder(IN) {
+            return false;
+        }
+        for name in self
+            .answers
+            .list(usize::MAX, Duration::ZERO)
+            .unwrap_or_default()
+        {
+            let _ = self.answers.remove(&name);
+        }
+        self.folder.remove_folder(OUT);
+        self.folder.remove_file(KNOWN);
+        let name = self.folder.path().file_name().unwrap_or_default();
+        store.remove_folder(&name.to_string_lossy())
+    }
+
+    /// Returns whether the mailbox still has a name.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        self.requests.is_there() && self.answers.is_there()
+    }
+
+    /// Returns whether nothing came or went for this long.
+    #[must_use]
+    pub fn is_idle(&self, age: Duration) -> bool {
+        self.requests.is_unchanged(age) && self.answers.is_unchanged(age)
+    }
+
+    /// Notes that the daemon knows the host session of this mailbox, and serves it.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn note_known(&self) -> Result<(), MailError> {
+        self.folder.make_file(KNOWN)
+    }
+
+    /// Returns whether the daemon has noted that it knows the host session.
+    #[must_use]
+    pub fn is_known(&self) -> bool {
+        self.folder.has(KNOWN)
+    }
+
+    /// Returns the folder of requests, for a watch.
+    #[must_use]
+    pub fn requests_folder(&self) -> &Path {
+        self.requests.path()
     }
 
     /// Leaves a request for the daemon, and returns the name under which the answer comes.
@@ -168,8 +253,16 @@ impl Mailbox {
     /// [`MailError::TooLarge`], [`MailError::Full`], or the system's error.
     pub fn post(&self, request: &[u8]) -> Result<MailName, MailError> {
         let name = MailName::new();
-        self.requests.put(&name, request, REQUEST_BYTES_MAX)?;
+        self.post_as(&name, request)?;
         Ok(name)
+    }
+
+    /// Leaves a request under a new name: a sealed request holds for one name only.
+    ///
+    /// # Errors
+    /// As [`Self::post`].
+    pub fn post_as(&self, name: &MailName, request: &[u8]) -> Result<(), MailError> {
+        self.requests.put(name, request, REQUEST_BYTES_MAX)
     }
 
     /// Takes the answer to a request as soon as it is there.
@@ -259,14 +352,23 @@ impl Mailbox {
 
 /// Refuses names that lead elsewhere.
 fn checked<'n>(root: &Path, name: &'n str) -> Result<&'n str, MailError> {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
-    match !name.is_empty() && name.len() <= 128 && name.bytes().all(is_plain) {
+    match is_mailbox_name(name) {
         true => Ok(name),
         false => Err(MailError::Untrusted {
             path: root.join(name),
             why: "this is not the name of a mailbox",
         }),
     }
+}
+
+fn is_mailbox_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    !name.is_empty() && name.len() <= 128 && name.bytes().all(is_plain)
+}
+
+/// Returns a random number: process ids are not unique across sandboxes.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
 
 /// An open folder, for the functions that take one.

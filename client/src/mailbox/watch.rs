@@ -4,28 +4,26 @@ use std::path::Path;
 use std::time::Duration;
 
 #[cfg(target_os = "linux")]
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Time between two looks where the folder cannot be watched.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
-/// A watch of a folder. It may wake without reason, so the folder is looked at again each time.
+/// A watch of one folder. It may wake without reason, so the folder is looked at again each time.
 #[derive(Debug)]
 pub struct Arrivals {
     #[cfg(target_os = "linux")]
-    watch: Option<OwnedFd>,
+    watch: Option<FolderWatch>,
 }
 
 #[cfg(target_os = "linux")]
 impl Arrivals {
     /// Begins to watch. The path decides only about waking: files are read through the open folder.
     pub(super) fn in_folder(path: &Path) -> Self {
-        use rustix::fs::inotify::{CreateFlags, WatchFlags, add_watch, init};
         let begin = || {
-            let watch = init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-            let flags = WatchFlags::MOVED_TO | WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW;
-            add_watch(&watch, path, flags)?;
-            rustix::io::Result::Ok(watch)
+            let watch = FolderWatch::new()?;
+            watch.add(path)?;
+            std::io::Result::Ok(watch)
         };
         Self {
             watch: begin().ok(),
@@ -38,13 +36,58 @@ impl Arrivals {
         let Some(watch) = &self.watch else {
             return std::thread::sleep(LOOK_EVERY.min(longest));
         };
-        let mut waited = [PollFd::new(watch, PollFlags::IN)];
+        let mut waited = [PollFd::new(&watch.0, PollFlags::IN)];
         let timeout = Timespec::try_from(longest).ok();
         if matches!(poll(&mut waited, timeout.as_ref()), Ok(1..)) {
-            // The folder is listed anyway: which file came is not needed. An overflow is an event, too.
-            let mut events = [0_u8; 4096];
-            while matches!(rustix::io::read(watch, &mut events), Ok(1..)) {}
+            watch.drain();
         }
+    }
+}
+
+/// A watch of any number of folders, for a program with a loop of its own: its descriptor can be read when a file came, or
+/// when a folder is gone.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+pub struct FolderWatch(OwnedFd);
+
+#[cfg(target_os = "linux")]
+impl FolderWatch {
+    /// Begins to watch no folder.
+    ///
+    /// # Errors
+    /// The system's error, for example when the user has too many watches.
+    pub fn new() -> std::io::Result<Self> {
+        use rustix::fs::inotify::{CreateFlags, init};
+        Ok(Self(init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?))
+    }
+
+    /// Watches a folder, too.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn add(&self, folder: &Path) -> std::io::Result<()> {
+        use rustix::fs::inotify::{WatchFlags, add_watch};
+        let flags = WatchFlags::MOVED_TO
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF
+            | WatchFlags::ONLYDIR
+            | WatchFlags::DONT_FOLLOW;
+        add_watch(&self.0, folder, flags)?;
+        Ok(())
+    }
+
+    /// Forgets what came until now. The folders are listed anyway: which file came is not needed, and an overflow is an
+    /// event, too.
+    pub fn drain(&self) {
+        let mut events = [0_u8; 4096];
+        while matches!(rustix::io::read(&self.0, &mut events), Ok(1..)) {}
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl AsFd for FolderWatch {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::{Backoff, StartError, StartedDaemon, open_lock};
 use crate::connection::Error;
+use crate::mailbox;
 use crate::manager;
 use crate::paths::{self, Paths, PlaceError};
 
@@ -14,7 +15,7 @@ use crate::paths::{self, Paths, PlaceError};
 /// # Errors
 /// When another client is starting it, or it cannot be started.
 pub fn begin(until: Instant, paths: &Paths, may_start: impl FnOnce() -> bool) -> Result<(), Error> {
-    if manager::in_charge(paths).is_some() {
+    if manager::in_charge(paths).is_some() || mailbox::is_served_elsewhere(paths) {
         return Ok(());
     }
     paths::ensure_folder(&paths.data)?;

@@ -102,6 +102,7 @@ fn report(error: &Error) -> ExitCode {
         | Error::Unreachable { .. }
         | Error::Start(_)
         | Error::Place(_)
+        | Error::Waits
         | Error::Broken(_) => NOT_REACHED,
     };
     let hint = lost

@@ -9,6 +9,7 @@ use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use lore::host_session;
+use lore::paths::our_uid;
 use lore::protocol::frame::{self, ClientFrame, Hello, Welcome};
 use lore::protocol::{Args, ErrorBody, PROTOCOL_VERSION, SessionId, tools};
 use tokio::io::{AsyncBufRead, AsyncWrite};
@@ -23,6 +24,7 @@ use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
 use super::long_polls::LongPolls;
 use super::outbox::Outbox;
 use super::tool_selection::ToolSelection;
+use crate::capture::Capture;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
 use crate::operation::{
@@ -447,6 +449,13 @@ pub async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Cal
         }
         None => None,
     };
+    if let Some(host_session) = &hello.host_session
+        && uid == our_uid()
+    {
+        // Its mailbox is served from now on.
+        let sessions = &Capture::of(cx)?.host_sessions;
+        sessions.note(host_session, host_session, dir.as_deref());
+    }
     Ok(Caller {
         actor: Arc::new(Actor {
             agent,
@@ -460,6 +469,7 @@ pub async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Cal
         session_use: SessionUse::default(),
         quota: None,
         default_key: None,
+        boxed_as: None,
         wait_permit: WaitPermit::default(),
     })
 }

@@ -3,6 +3,7 @@
 //! Transports only translate. The first byte of a connection selects the protocol: 0 begins a frame
 //! of the compact protocol, `{` is MCP over JSON lines, a capital letter is HTTP.
 
+pub mod alone;
 mod changes;
 mod connection_slots;
 mod dispatch;
@@ -25,6 +26,7 @@ mod sharing;
 mod test_operations;
 mod tool_selection;
 
+pub use alone::LoneCall;
 pub use dispatch::Dispatch;
 pub use frames::{Endpoint, caller_of};
 pub use http::HttpAuth;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
+use super::host_sessions::HostSessions;
 use super::inject::knowledge::ProjectKnowledge;
 use super::memory::{RememberedItems, Trails};
 use super::recent::RecentKeys;
@@ -22,6 +23,8 @@ const FOLDERS_MAX: usize = 1024;
 /// What capture keeps in memory. Nothing of it is needed again after a restart.
 #[derive(Debug, Default)]
 pub struct Capture {
+    /// Host sessions that called.
+    pub host_sessions: HostSessions,
     /// Reports of the last seconds.
     pub(super) recent: RecentKeys,
     /// What sessions said and did.

@@ -6,6 +6,7 @@
 
 mod command;
 mod feature;
+mod host_sessions;
 mod inject;
 mod memory;
 pub mod operations;
@@ -16,3 +17,4 @@ mod whose;
 
 pub use feature::Capture;
 pub use view::{CapturePause, SPACE, apply, pauses};
+pub use host_sessions::{HostSessions, KnownSession};

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lore::host_session::is_host_session;
+use lore::paths::our_uid;
 use lored_hosts::{Host, Source};
 
 use super::Capture;
 use super::rules::CaptureRules;
-use crate::error::Refusal;
+use crate::error::{Code, Refusal};
 use crate::log::{Actor, Hash};
 use crate::operation::{AGENT_BYTES_MAX, Caller, Context};
 use crate::projects::{CaptureTable, ProjectState};
@@ -31,6 +32,9 @@ pub(super) fn caller(
     hook: &Caller,
     source: &Source,
 ) -> Result<Caller, Refusal> {
+    if let Some(id) = &hook.boxed_as {
+        return boxed(hook, source, id);
+    }
     let dir = source.cwd.as_ref().map(PathBuf::from);
     let dir = dir.filter(|dir| dir.is_absolute());
     let (dir, project) = match dir {
@@ -40,17 +44,71 @@ pub(super) fn caller(
         }
         _ => (hook.dir.clone(), hook.project.clone()),
     };
+    let host_session = named(hook, source)
+        .or_else(|| host_session(source))
+        .or_else(|| hook.host_session.clone());
+    note(capture, hook, source, host_session.as_deref());
     Ok(Caller {
-        actor: Arc::new(Actor {
-            agent: agent(source),
-            ..(*hook.actor).clone()
-        }),
+        actor: actor(hook, source),
         dir,
         project,
         session: None,
-        host_session: named(hook, source)
-            .or_else(|| host_session(source))
-            .or_else(|| hook.host_session.clone()),
+        host_session,
+        default_key: None,
+        ..hook.clone()
+    })
+}
+
+fn actor(hook: &Caller, source: &Source) -> Arc<Actor> {
+    Arc::new(Actor {
+        agent: agent(source),
+        ..(*hook.actor).clone()
+    })
+}
+
+/// Notes the host session, so that its mailbox is served.
+fn note(capture: &Capture, hook: &Caller, source: &Source, stated: Option<&str>) {
+    if source.agent.is_some() || hook.actor.uid != our_uid() {
+        return;
+    }
+    if let (Some(id), Some(stated)) = (host_session(source), stated) {
+        let folder = source.cwd.as_ref().map(Path::new);
+        let folder = folder.filter(|folder| folder.is_absolute());
+        let folder = folder.or(hook.dir.as_deref());
+        capture.host_sessions.note(&id, stated, folder);
+    }
+}
+
+/// Notes the end of a host session: its mailbox is not needed any more.
+pub(super) fn note_end(capture: &Capture, source: &Source) {
+    if source.agent.is_none()
+        && let Some(id) = host_session(source)
+    {
+        capture.host_sessions.note_end(&id);
+    }
+}
+
+/// Returns the caller for a report from a sandbox: its own host session or a subagent of it, in its folder.
+fn boxed(hook: &Caller, source: &Source, id: &str) -> Result<Caller, Refusal> {
+    let host_session = match host_session(source) {
+        None => hook.host_session.clone(),
+        Some(said) if said == id => hook.host_session.clone(),
+        Some(said)
+            if said
+                .strip_prefix(id)
+                .is_some_and(|rest| rest.starts_with("/agent-")) =>
+        {
+            Some(said)
+        }
+        Some(_) => {
+            let message = "a hook in a sandbox reports about its own session only";
+            return Err(Refusal::new(Code::Forbidden, message));
+        }
+    };
+    Ok(Caller {
+        actor: actor(hook, source),
+        session: None,
+        host_session,
         default_key: None,
         ..hook.clone()
     })
@@ -111,11 +169,11 @@ pub(super) fn parent(
             agent: None,
             ..source.clone()
         },
-        (None, Some(parent)) => Source {
+        (None, Some(parent)) if caller.boxed_as.is_none() => Source {
             session: Some(parent.clone()),
             ..source.clone()
         },
-        (None, None) => return Ok(None),
+        (None, _) => return Ok(None),
     };
     let Some(text) = host_session(&parent) else {
         return Ok(None);

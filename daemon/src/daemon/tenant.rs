@@ -100,6 +100,9 @@ impl Tenant {
         if let Some(sandbox) = shared.prepared.sandbox.clone() {
             extensions = extensions.with(sandbox);
         }
+        if shared.reaches_files {
+            extensions = extensions.with(shared.prepared.mail_roots.clone());
+        }
         if let Some(tenant_directory) = tenant_directory {
             extensions = extensions.with(tenant_directory);
         }

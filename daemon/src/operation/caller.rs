@@ -38,6 +38,8 @@ pub struct Caller {
     /// The idempotency key of a write without a key. The bridge sets it, so that a line repeated
     /// after a reconnect is not recorded twice.
     pub default_key: Option<String>,
+    /// The host's id of the session for which it may speak alone, as `KIND:ID`, if it calls through a mailbox.
+    pub boxed_as: Option<String>,
     /// The permit to wait for new events.
     pub wait_permit: WaitPermit,
 }

@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use lore::connection::{Connection, Error};
+use lore::mailbox::{Exchange, Undelivered};
 use lore::manager;
 use lore::paths::Paths;
 use lore::protocol::frame::Hello;
-use lore::protocol::{Args, Deserialize};
+use lore::protocol::{Args, Deserialize, Reply};
 use lore::spool::{Header, Spool};
 use lore::start;
 
@@ -52,6 +53,11 @@ impl Delivery<'_> {
         let text = String::from_utf8_lossy(payload);
         let args = Args::Json(header.arguments(&text));
         let mut reply = self.call(&args);
+        if let Err(error) = &reply
+            && start::is_refused_by_sandbox(self.paths, error)
+        {
+            return self.ask_by_mailbox(&args);
+        }
         if is_answered && is_not_running(&reply) && self.may_start() {
             let left = self.answer_until.saturating_duration_since(Instant::now());
             reply = start::connect_within(left, self.paths, self.hello)
@@ -59,9 +65,24 @@ impl Delivery<'_> {
         }
         let is_not_running = is_not_running(&reply);
         let reply = reply.map_err(|_| NotTaken { is_not_running })?;
-        // The events are recorded, whatever it says.
-        let reply = serde_json::from_slice::<HookReply>(&reply.json);
-        Ok(reply.map_or_else(|_| String::new(), |reply| reply.output))
+        Ok(output(&reply))
+    }
+
+    /// Asks through the mailbox of the host's session, where a sandbox refuses sockets.
+    fn ask_by_mailbox(&self, args: &Args) -> Result<String, NotTaken> {
+        let not_taken = NotTaken {
+            is_not_running: false,
+        };
+        let Some(exchange) = Exchange::of_this_process(self.paths) else {
+            return Err(not_taken);
+        };
+        let left = self.answer_until.saturating_duration_since(Instant::now());
+        match exchange.call(self.hello, OPERATION, args, true, Some(left)) {
+            Ok(reply) => Ok(output(&reply)),
+            // It is in the mailbox, and recorded later.
+            Err(Undelivered::Waits | Undelivered::NoAnswer) => Ok(String::new()),
+            Err(_) => Err(not_taken),
+        }
     }
 
     /// Starts a daemon if none is running, and does not wait for it.
@@ -100,7 +121,7 @@ impl Delivery<'_> {
         }
     }
 
-    fn call(&self, args: &Args) -> Result<lore::protocol::Reply, Error> {
+    fn call(&self, args: &Args) -> Result<Reply, Error> {
         match args {
             Args::Json(json) if json.len() > FIRST_BYTES_MAX => {
                 let mut connection: Connection = start::connect_once(self.paths, self.hello)?;
@@ -116,6 +137,12 @@ impl Delivery<'_> {
     fn may_start(&self) -> bool {
         self.spool.note_start(START_PAUSE)
     }
+}
+
+/// Returns what the hook prints. The events are recorded, whatever the reply says.
+fn output(reply: &Reply) -> String {
+    let reply = serde_json::from_slice::<HookReply>(&reply.json);
+    reply.map_or_else(|_| String::new(), |reply| reply.output)
 }
 
 const fn is_not_running<T>(reply: &Result<T, Error>) -> bool {

@@ -46,6 +46,7 @@ pub fn follow(caller: Caller, inputs: &Inputs) {
                     | Error::Unreachable { .. }
                     | Error::Start(_)
                     | Error::Place(_)
+                    | Error::Waits
                     | Error::Broken(_)
                     | Error::Frame(_) => Vec::new(),
                 }

@@ -115,7 +115,8 @@ impl HookReport {
             }
         }
         // Hooks of hosts that give no id state the process itself.
-        let process = args.process.or_else(|| hook.host_session.clone());
+        let process = args.process.filter(|_| hook.boxed_as.is_none());
+        let process = process.or_else(|| hook.host_session.clone());
         let mut joined = match process {
             Some(process) => whose::joined(state, &caller, process)?,
             None => None,
@@ -124,6 +125,10 @@ impl HookReport {
             parent: whose::parent(state, &caller, &event.source)?,
             unknown_fields: event.unknown_fields.clone(),
         };
+        let is_end = |one: &Observation| matches!(one.what, Observed::SessionEnded { .. });
+        if event.observations.iter().any(is_end) {
+            whose::note_end(capture, &event.source);
+        }
         let mut prepared = Vec::new();
         for observation in std::mem::take(&mut event.observations) {
             let claim = claim(capture, &caller, &observation);
