@@ -117,7 +117,7 @@ impl Exchange {
     }
 
     /// Leaves a request in the first mailbox that takes it.
-    fn post(&self, frames: &[u8]) -> Result<Posted, Undelivered> {
+    fn post(&self, frames: &[u8]) -> Result<PostedRequest, Undelivered> {
         let mut reason = None;
         for path in &self.stores {
             let name = MailName::new();
@@ -129,7 +129,7 @@ impl Exchange {
                 let mailbox = Mailbox::make(path, self.seal.mailbox())?;
                 mailbox.post_as(&name, &file)?;
                 let store = StoreFolder::open(path)?;
-                Ok(Posted {
+                Ok(PostedRequest {
                     store,
                     mailbox,
                     name: name.clone(),
@@ -157,13 +157,13 @@ fn stores(paths: &Paths) -> Vec<PathBuf> {
 }
 
 /// A request that was left in a mailbox.
-struct Posted {
+struct PostedRequest {
     store: StoreFolder,
     mailbox: Mailbox,
     name: MailName,
 }
 
-impl Posted {
+impl PostedRequest {
     fn is_taken_back(&self) -> bool {
         matches!(self.mailbox.withdraw(&self.name), Ok(true))
     }
@@ -173,7 +173,7 @@ fn is_gone(error: &MailError) -> bool {
     matches!(error, MailError::Io { error, .. } if error.kind() == std::io::ErrorKind::NotFound)
 }
 
-fn failed(posted: &Posted, error: MailError) -> Error {
+fn failed(posted: &PostedRequest, error: MailError) -> Error {
     let body = ErrorBody::new(Code::StorageUnavailable, error.to_string());
     // What is there may be anything: the request is not left behind it.
     let _ = posted.is_taken_back();

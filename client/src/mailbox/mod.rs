@@ -14,7 +14,7 @@
 
 mod exchange;
 mod files;
-mod places;
+mod folders;
 mod seal;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 pub use exchange::{Exchange, Undelivered};
 use files::Folder;
-pub use places::{
+pub use folders::{
     MAILBOXES_MAX, StoreFolder, is_served_elsewhere, prepare_root, roots, store_folder,
 };
 pub use seal::{Direction, Seal, name_of};

@@ -8,7 +8,7 @@ use lore::protocol::Args;
 use lore::protocol::frame::Hello;
 use serde_json::Value;
 
-use super::desk::{BoundSession, Request};
+use super::open_mailboxes::{BoundSession, Request};
 use crate::api::{Dispatch, LoneCall, alone, caller_of};
 use crate::error::{Code, Refusal};
 use crate::operation::{Caller, Context, Quota, blocking};
@@ -96,8 +96,8 @@ async fn boxed(
 /// Refuses a write for another session than that of the mailbox.
 fn check_write(hello: &Hello, call: &LoneCall) -> Result<(), Refusal> {
     let names_session = |value: &Value| {
-        let named = |name: &&str| value.get(name).is_some_and(|value| !value.is_null());
-        SESSION_ARGUMENTS.iter().any(|name| named(&name))
+        let named = |name: &&str| value.get(*name).is_some_and(|value| !value.is_null());
+        SESSION_ARGUMENTS.iter().any(named)
     };
     let is_named = match &call.args {
         Args::Value(value) => names_session(value),

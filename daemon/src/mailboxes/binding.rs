@@ -21,7 +21,7 @@ pub struct Bindings {
 }
 
 #[derive(Deserialize, Serialize)]
-struct Stored {
+struct StoredBinding {
     id: String,
     stated: String,
     folder: Option<PathBuf>,
@@ -40,7 +40,7 @@ impl Bindings {
         let path = self.folder.join(mailbox);
         let length = fs::symlink_metadata(&path).ok()?.len();
         let bytes = (length <= BYTES_MAX).then(|| fs::read(&path).ok())??;
-        let Stored { id, stated, folder } = serde_json::from_slice(&bytes).ok()?;
+        let StoredBinding { id, stated, folder } = serde_json::from_slice(&bytes).ok()?;
         // A file that a crash has cut off, or another one, binds nothing.
         (name_of(&id) == mailbox).then_some(KnownSession { id, stated, folder })
     }
@@ -53,7 +53,7 @@ impl Bindings {
         ensure_folder(&self.folder).map_err(io::Error::other)?;
         let KnownSession { id, stated, folder } = session.clone();
         let path = self.folder.join(name_of(&id));
-        let bytes = serde_json::to_vec(&Stored { id, stated, folder })?;
+        let bytes = serde_json::to_vec(&StoredBinding { id, stated, folder })?;
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(true).mode(0o600);
         options.open(path)?.write_all(&bytes)

@@ -8,7 +8,7 @@
 
 mod answer;
 mod binding;
-mod desk;
+mod open_mailboxes;
 #[cfg(test)]
 mod tests;
 mod wake;
@@ -25,7 +25,7 @@ use crate::capture::Capture;
 use crate::error::{Code, Refusal};
 use crate::operation::{Context, blocking};
 use binding::Bindings;
-use desk::{Desk, Request};
+use open_mailboxes::{OpenMailboxes, Request};
 use wake::Wake;
 
 /// First delay before the next attempt after a failure, doubled up to the maximum.
@@ -68,14 +68,14 @@ async fn serve(cx: &Arc<Context>, folders: &[PathBuf]) -> Result<(), Refusal> {
     let mut changes = Capture::of(cx)?.host_sessions.changes();
     let (folders, watch) = (folders.to_vec(), Arc::clone(&wake));
     let bindings = Bindings::in_data(&cx.folder.data);
-    let opened = move || Desk::open(&folders, bindings, watch).map_err(unusable);
-    let mut desk = blocking(opened).await?;
+    let opened = move || OpenMailboxes::open(&folders, bindings, watch).map_err(unusable);
+    let mut mailboxes = blocking(opened).await?;
     let mut in_flight = FuturesUnordered::new();
     let mut sweep = std::pin::pin!(tokio::time::sleep(SWEEP_EVERY));
     let mut task = Task::Look;
     loop {
-        let (now, requests) = work(cx, desk, task).await?;
-        desk = now;
+        let (now, requests) = work(cx, mailboxes, task).await?;
+        mailboxes = now;
         for request in requests {
             in_flight.push(async {
                 let name = request.name.clone();
@@ -92,12 +92,12 @@ async fn serve(cx: &Arc<Context>, folders: &[PathBuf]) -> Result<(), Refusal> {
                     break Task::Look;
                 }
                 Some(name) = in_flight.next() => {
-                    if desk.finish(&name) {
+                    if mailboxes.finish(&name) {
                         break Task::Look;
                     }
                 }
-                Ok(()) = changes.changed(), if !desk.is_empty() => break Task::End,
-                () = &mut sweep, if !desk.is_empty() => {
+                Ok(()) = changes.changed(), if !mailboxes.is_empty() => break Task::End,
+                () = &mut sweep, if !mailboxes.is_empty() => {
                     sweep.set(tokio::time::sleep(SWEEP_EVERY));
                     break Task::Sweep;
                 }
@@ -120,19 +120,19 @@ enum Task {
 /// Works on files, off the event loop, and returns the requests that wait.
 async fn work(
     cx: &Arc<Context>,
-    mut desk: Desk,
+    mut mailboxes: OpenMailboxes,
     task: Task,
-) -> Result<(Desk, Vec<Request>), Refusal> {
+) -> Result<(OpenMailboxes, Vec<Request>), Refusal> {
     let cx = Arc::clone(cx);
     blocking(move || {
         let sessions = &Capture::of(&cx)?.host_sessions;
         match task {
             Task::Look => {}
-            Task::End => desk.end(&sessions.take_ended()),
-            Task::Sweep => desk.sweep(),
+            Task::End => mailboxes.end(&sessions.take_ended()),
+            Task::Sweep => mailboxes.sweep(),
         }
-        let requests = desk.look(sessions).map_err(unusable)?;
-        Ok((desk, requests))
+        let requests = mailboxes.look(sessions).map_err(unusable)?;
+        Ok((mailboxes, requests))
     })
     .await
 }

@@ -52,7 +52,7 @@ pub struct Request {
 }
 
 /// The open mailboxes.
-pub struct Desk {
+pub struct OpenMailboxes {
     stores: Vec<StoreFolder>,
     bindings: Bindings,
     wake: Arc<Wake>,
@@ -61,7 +61,7 @@ pub struct Desk {
     taken: HashSet<MailName>,
 }
 
-impl Desk {
+impl OpenMailboxes {
     /// Claims the folders of the store, and watches them.
     ///
     /// # Errors
@@ -235,7 +235,7 @@ impl Desk {
 }
 
 /// Nothing stays of a store without mailboxes.
-impl Drop for Desk {
+impl Drop for OpenMailboxes {
     fn drop(&mut self) {
         for store in &self.stores {
             let _ = store.remove_if_empty();
