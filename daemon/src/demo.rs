@@ -1,5 +1,7 @@
 //! `lored demo`: the main use case for new users, with a real daemon in a temporary folder.
 
+mod hooks;
+
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -17,9 +19,6 @@ const START_PAUSE: Duration = Duration::from_millis(10);
 /// Time limit for an answer; a healthy daemon is much faster.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
-/// Events that the first agent had acknowledged: its session, a step, a checkpoint.
-const ACKNOWLEDGED: u64 = 3;
-
 type DemoError = String;
 
 fn text(error: impl std::fmt::Display) -> DemoError {
@@ -36,6 +35,8 @@ pub fn run() -> Result<bool, DemoError> {
     let mut daemon = Daemon::start(&home)?;
     lore::outln!("1. A daemon serves on {}", home.socket().display());
 
+    hooks::play(&mut daemon.connect("hooks", None)?, &home.0.join("shop"))?;
+
     let mut claude = McpAgent::connect(&home, "claude", "claude:first")?;
     let pull_request = json!({
         "id": 4711, "title": "Fix the login loop", "closedDate": "2026-11-20T16:02:11Z",
@@ -43,25 +44,26 @@ pub fn run() -> Result<bool, DemoError> {
     });
     let step = claude.record("get_latest_deployment", &pull_request)?;
     lore::outln!(
-        "2. Agent `claude`, over MCP, records a tool result as step {step}:\n   {pull_request}"
+        "5. Agent `claude`, over MCP, records a tool result as step {step}:\n   {pull_request}"
     );
     let context = json!({
         "goal": "report what changed since the deployment",
         "plan": ["find the deployment", "list the changes", "write the report"],
         "done": 1,
     });
-    claude.call("workflow_checkpoint_save", &json!({"context": context}))?;
+    let saved = claude.call("workflow_checkpoint_save", &json!({"context": context}))?;
+    let acknowledged = field(&saved, "position")?.as_u64().unwrap_or_default();
     lore::outln!("   and saves its context as a checkpoint:\n   {context}");
 
     daemon.kill()?;
-    lore::outln!("3. The daemon is killed with SIGKILL in the middle of the work.");
+    lore::outln!("6. The daemon is killed with SIGKILL in the middle of the work.");
     daemon = Daemon::start(&home)?;
     // There may be more: what the daemon derived by then, such as entities of the result.
-    if daemon.position < ACKNOWLEDGED {
-        let found = daemon.position;
-        return Err(format!("{found} events of {ACKNOWLEDGED} are there"));
+    let found = daemon.position;
+    if found < acknowledged {
+        return Err(format!("{found} events of {acknowledged} are there"));
     }
-    lore::outln!("4. A new daemon starts with every event that was acknowledged before the kill.");
+    lore::outln!("7. A new daemon starts with every event that was acknowledged before the kill.");
 
     let mut codex = daemon.connect("codex", Some("codex:first"))?;
     take_over(&mut codex, &context)?;
@@ -69,7 +71,7 @@ pub fn run() -> Result<bool, DemoError> {
 
     let verified = call(&mut codex, "verify_log", &json!({}))?;
     lore::outln!(
-        "7. The log is verified, every event with chain, payload and views: {}\n",
+        "10. The log is verified, every event with chain, payload and views: {}\n",
         if verified.get("ok") == Some(&Value::Bool(true)) {
             "intact"
         } else {
@@ -97,7 +99,7 @@ fn take_over(agent: &mut Connection, context: &Value) -> Result<(), DemoError> {
     )?;
     let parameters = field(&resolved, "parameters")?;
     lore::outln!(
-        "5. Agent `codex`, over the compact protocol, was given no id. It uses DATE_FROM_STEP_1 and\n   \
+        "8. Agent `codex`, over the compact protocol, was given no id. It uses DATE_FROM_STEP_1 and\n   \
          AUTHOR_EMAIL_FROM_STEP_1 in the parameters of its own call, and gets\n   {parameters}"
     );
     expect(
@@ -147,7 +149,7 @@ fn go_on(home: &DemoHome) -> Result<(), DemoError> {
     let context = field(&loaded, "context")?;
     expect(field(context, "done")?, &json!(2))?;
     lore::outln!(
-        "6. A new conversation of `claude` goes on from there, without any id:\n   {context}"
+        "9. A new conversation of `claude` goes on from there, without any id:\n   {context}"
     );
     let names = json!(["ALL_IDS_FROM_STEP_1", "URL_FROM_STEP_1", "ID_FROM_STEP_9"]);
     let found = claude.call("resolve_variables", &json!({"names": names}))?;

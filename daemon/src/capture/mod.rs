@@ -16,5 +16,5 @@ mod view;
 mod whose;
 
 pub use feature::Capture;
-pub use view::{CapturePause, SPACE, apply, pauses};
 pub use host_sessions::{HostSessions, KnownSession};
+pub use view::{CapturePause, SPACE, apply, pauses};

@@ -4,6 +4,7 @@
 mod capture;
 mod capture_hosts;
 mod capture_rules;
+mod capture_trust;
 mod expiry;
 mod own_sessions;
 mod remember;

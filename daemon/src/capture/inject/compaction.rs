@@ -6,6 +6,7 @@ use lored_moments::{
     CUE_COUNTS, CommandEntry, DecisionEntry, FileEntry, PlanEntry, Section, WorkInFlight,
     work_in_flight,
 };
+use lored_suspicion::{Origin, is_suspicious};
 
 use super::sources::{message_item, step_item};
 use super::{Draft, Writer};
@@ -57,7 +58,11 @@ pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option
                 line: call.command.as_deref().unwrap_or_default(),
                 exit_status: call.exit_status,
                 is_failure: call.is_failure,
-                output: &call.outcome,
+                // What a tool printed may give orders to the model.
+                output: match is_suspicious(&call.outcome, Origin::Tool) {
+                    true => "",
+                    false => &call.outcome,
+                },
             })
             .collect::<Vec<_>>(),
         values: &[],

@@ -1,6 +1,7 @@
 //! Sentences that hold for longer than their turn.
 
 use lored_moments::{DurableKind, DurableSentence, Speaker};
+use lored_suspicion::{Origin, is_suspicious};
 
 use crate::clock::Micros;
 use crate::events::messages::{MessageMeta, RememberedKind, Sender};
@@ -51,6 +52,15 @@ impl KnownSentence {
             sentence: DurableSentence::remembered(text, kind),
             is_remembered: true,
         }
+    }
+
+    /// Whether it gives orders to a model, claims an identity or rewrites facts.
+    pub(super) fn is_suspicious(&self) -> bool {
+        let origin = match self.speaker {
+            Speaker::User => Origin::User,
+            Speaker::Agent => Origin::Agent,
+        };
+        is_suspicious(&self.sentence.text, origin)
     }
 
     /// Returns its size in memory, in bytes.

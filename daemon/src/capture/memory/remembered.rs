@@ -97,5 +97,10 @@ fn read_since(
             known: KnownSentence::remembered(&event.header, &said, &text, 0),
         })
     };
-    rows.into_iter().map(read).collect()
+    let mut items = rows
+        .into_iter()
+        .map(read)
+        .collect::<Result<Vec<_>, Refusal>>()?;
+    items.retain(|item: &RememberedItem| !item.known.is_suspicious());
+    Ok(items)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lored_moments::failures::{Event as RepairEvent, KnownFailure};
 use lored_moments::{Message, Speaker, durable};
+use lored_suspicion::{Origin, is_suspicious};
 
 use super::known::KnownSentence;
 use super::reading::{beginning, ends, observed, written};
@@ -349,9 +350,17 @@ impl Trail {
             Some(Event::Message(MessageEvent::Message(said))) => {
                 let body: MessageRecorded = events::body(event)?;
                 let text = beginning(blobs, body.content, SAID_BYTES_MAX)?;
+                let is_safe = || !is_suspicious(&text, origin(said.sender));
                 if said.remembered.is_some() {
+                    if !is_safe() {
+                        return Ok(None);
+                    }
                     let known = KnownSentence::remembered(&event.header, &said, &text, self.turn);
                     self.know(known);
+                    return Ok(None);
+                }
+                // What gives orders to a model, claims an identity or rewrites facts is given to no other model.
+                if !is_safe() {
                     return Ok(None);
                 }
                 match said.sender {
@@ -420,6 +429,15 @@ impl Trail {
             )
             | None => None,
         })
+    }
+}
+
+/// Returns where the text of a message comes from. Hosts and other agents write what no person did.
+const fn origin(sender: Sender) -> Origin {
+    match sender {
+        Sender::User => Origin::User,
+        Sender::Assistant | Sender::System => Origin::Agent,
+        Sender::Tool => Origin::Tool,
     }
 }
 
