@@ -47,6 +47,7 @@ fn run(setup: &Setup) {
     let host = Host::new(setup);
     let _daemon = host.home.start();
     host.work();
+    host.print_exchanges(setup);
     let trivial = host.trivial();
     let calls = setup.size(300, 20);
     let text = "Which port does the gateway listen on, and why was it chosen?";
@@ -82,7 +83,6 @@ fn run(setup: &Setup) {
         });
     }
     print_hooks(&rows);
-    host.print_exchanges(setup);
 }
 
 fn print_hooks(rows: &[(&str, Row)]) {

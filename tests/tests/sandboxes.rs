@@ -223,6 +223,25 @@ fn commands_and_hooks_go_through_the_mailbox() {
     }
 }
 
+/// Where no host names a session, commands act for a session of the project's folder.
+#[test]
+fn a_folder_has_a_mailbox_of_its_own() {
+    for sandbox in Sandbox::all() {
+        let cold = cold!();
+        let pid = cold.pid();
+        let run = |line: &str| {
+            let (code, out, err) = sandbox.run(&cold, None, line, "");
+            assert_eq!((code, err.as_str()), (0, ""), "{sandbox:?} {line}: {out}");
+            out
+        };
+        let status: Value = serde_json::from_str(&run("lore call status '{}'")).unwrap();
+        assert_eq!(status["pid"], pid);
+        run("lore step record get_user '{\"id\": 4711}'");
+        let value = run("mkdir -p .git deep; cd deep; lore step resolve ID_FROM_STEP_1");
+        assert!(value.contains("4711"), "{value}");
+    }
+}
+
 /// While no daemon runs, what is written waits, also in a mailbox that is used for the first time; what is read does not.
 #[test]
 fn what_is_written_waits_for_the_next_daemon() {
@@ -299,7 +318,7 @@ fn run(mut command: Command, input: &str) -> (i32, String, String) {
 fn a_refused_socket_is_not_a_missing_daemon() {
     let cold = cold!();
     let pid = cold.pid();
-    let (code, out, err) = run_boxed(&cold, "lore status", "");
+    let (code, out, err) = run_boxed(&cold, "cd / && lore status", "");
     assert_eq!((code, out.as_str()), (3, ""), "{err}");
     assert!(err.contains("Operation not permitted"), "{err}");
     assert!(

@@ -1,9 +1,13 @@
 //! A client's call through the mailbox of its host session.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Direction, MailError, MailName, Mailbox, Seal, StoreFolder, roots, store_folder};
+use super::{
+    Direction, MailError, MailName, Mailbox, Seal, StoreFolder, make_folder_seal, project_folder,
+    roots, store_folder,
+};
 use crate::connection::Error;
 use crate::host_session::Surroundings;
 use crate::paths::Paths;
@@ -28,8 +32,8 @@ pub enum Undelivered {
     NotRunning,
     /// No daemon serves the mailbox. The request waits for the next one.
     Waits,
-    /// The daemon does not know the host session: no hook or MCP server of the session has called it. The request was taken
-    /// back.
+    /// The daemon does not know the host session, because no hook or MCP server of the session has called it, or the seal is
+    /// that of another one. Nothing was done.
     Unknown,
     /// No answer came in time. The request may still wait.
     NoAnswer,
@@ -42,15 +46,43 @@ pub enum Undelivered {
 pub struct Exchange {
     seal: Seal,
     stores: Vec<PathBuf>,
+    /// Set if the mailbox is that of a folder: the daemon learns from the request where its key is.
+    folder: Option<String>,
 }
 
 /// One request at a time: a process makes few.
 impl Exchange {
-    /// Returns the mailboxes of this process; `None` if no host has put the id of its session into the environment.
+    /// Returns the mailboxes of this process: of its host session, or else of the folder of its project. `None` if no host
+    /// has put the id of its session into the environment, and the folder cannot have a key.
     #[must_use]
     pub fn of_this_process(paths: &Paths) -> Option<Self> {
+        Self::of_host_session(paths).or_else(|| {
+            let cwd = std::env::current_dir().ok()?;
+            let folder = project_folder(&cwd);
+            // The root of the file system is not a project.
+            folder.parent()?;
+            Self::in_folder(folder, stores(paths)).ok()
+        })
+    }
+
+    /// Returns the mailboxes of the host session of this process, if its environment names one.
+    #[must_use]
+    pub fn of_host_session(paths: &Paths) -> Option<Self> {
         let host_session = Surroundings::of_this_process(None).of_host()?;
         Some(Self::at(&host_session, stores(paths)))
+    }
+
+    /// Returns the mailboxes of a folder in folders of a store. Makes the folder's key if it has none.
+    ///
+    /// # Errors
+    /// When the key cannot be made or read.
+    pub fn in_folder(folder: &Path, stores: Vec<PathBuf>) -> io::Result<Self> {
+        let path = folder.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
+        Ok(Self {
+            seal: make_folder_seal(folder)?,
+            stores,
+            folder: Some(path.to_owned()),
+        })
     }
 
     /// Returns the mailboxes of a host session in folders of a store.
@@ -59,6 +91,7 @@ impl Exchange {
         Self {
             seal: Seal::of(host_session),
             stores,
+            folder: None,
         }
     }
 
@@ -76,7 +109,12 @@ impl Exchange {
         longest: Option<Duration>,
     ) -> Result<Reply, Undelivered> {
         let mut frames = Vec::new();
-        frame::encode_hello(&mut frames, hello);
+        let cwd = self.folder.clone().or_else(|| hello.cwd.clone());
+        let hello = Hello {
+            cwd,
+            ..hello.clone()
+        };
+        frame::encode_hello(&mut frames, &hello);
         frame::encode_call(&mut frames, CALL_ID, name, args);
         let posted = self.post(&frames)?;
         let begun = Instant::now();
@@ -108,6 +146,15 @@ impl Exchange {
                     true => Undelivered::NotRunning,
                     false => Undelivered::Waits,
                 });
+            }
+            // It goes when its answer is there, or because it was refused.
+            if !posted.mailbox.has_request(&posted.name) {
+                let last = posted.mailbox.take_answer(&posted.name, Duration::ZERO);
+                let answer = last.ok().and_then(|file| {
+                    let answer = self.seal.open(Direction::Answer, &posted.name, &file)?;
+                    Some(read(answer))
+                });
+                return answer.unwrap_or(Err(Undelivered::Unknown));
             }
             let is_unknown = !posted.mailbox.is_known() && begun.elapsed() >= KNOWN_WITHIN;
             if is_unknown && posted.is_taken_back() {

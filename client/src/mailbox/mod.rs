@@ -14,6 +14,7 @@
 
 mod exchange;
 mod files;
+mod folder_key;
 mod folders;
 mod seal;
 #[cfg(test)]
@@ -30,10 +31,11 @@ use std::time::{Duration, Instant};
 
 pub use exchange::{Exchange, Undelivered};
 use files::Folder;
+pub use folder_key::{folder_seal, folder_session, make_folder_seal, project_folder};
 pub use folders::{
     MAILBOXES_MAX, StoreFolder, is_served_elsewhere, prepare_root, roots, store_folder,
 };
-pub use seal::{Direction, Seal, name_of};
+pub use seal::{CODE_BYTES, Direction, Seal, name_of};
 pub use watch::Arrivals;
 #[cfg(target_os = "linux")]
 pub use watch::FolderWatch;
@@ -293,6 +295,12 @@ impl Mailbox {
                 Some(arrivals) => arrivals.wait(left),
             }
         }
+    }
+
+    /// Returns whether a request still waits.
+    #[must_use]
+    pub fn has_request(&self, name: &MailName) -> bool {
+        self.requests.has(name.as_str())
     }
 
     /// Takes a request back that is not answered; returns whether it still waited.

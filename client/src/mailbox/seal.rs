@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::MailName;
 
 /// Bytes of the code before the sealed bytes.
-const CODE_BYTES: usize = 32;
+pub const CODE_BYTES: usize = 32;
 /// Bytes of a block of SHA-256.
 const BLOCK_BYTES: usize = 64;
 
@@ -45,6 +45,14 @@ impl Seal {
     pub fn of(host_session: &str) -> Self {
         Self {
             key: host_session.to_owned(),
+            mailbox: name_of(host_session),
+        }
+    }
+
+    /// Returns the seal of a host session whose id is no secret, with one.
+    pub(super) fn with_secret(host_session: &str, secret: &str) -> Self {
+        Self {
+            key: format!("{host_session} {secret}"),
             mailbox: name_of(host_session),
         }
     }

@@ -14,7 +14,7 @@ use crate::locks::lock_unpoisoned;
 /// Number of host sessions that are remembered.
 const SESSIONS_MAX: usize = 4096;
 /// Kinds of host sessions that no host names.
-const NOT_OF_HOSTS: [&str; 4] = ["session:", "process:", "terminal:", "program:"];
+const NOT_OF_HOSTS: [&str; 5] = ["session:", "process:", "terminal:", "program:", "folder:"];
 
 /// A host session that called.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -87,7 +87,7 @@ async fn boxed(
     let caller = caller_of(cx, our_uid(), &hello).await?;
     Ok(Caller {
         quota: Some(Arc::new(Quota::new(WRITES_MAX))),
-        default_key: Some(format!("mailbox:{name}")),
+        default_key: Some(format!("mailbox:{}:{name}", bound.seal.mailbox())),
         boxed_as: Some(session.id.clone()),
         ..caller
     })

@@ -78,11 +78,14 @@ async fn serve(cx: &Arc<Context>, folders: &[PathBuf]) -> Result<(), Refusal> {
         mailboxes = now;
         for request in requests {
             in_flight.push(async {
-                let name = request.name.clone();
+                let key = (
+                    request.bound.seal.mailbox().to_owned(),
+                    request.name.clone(),
+                );
                 if let Err(refusal) = answer::answer(cx, request).await {
                     tracing::debug!(%refusal, "an answer was not left in its mailbox");
                 }
-                name
+                key
             });
         }
         task = loop {
@@ -91,8 +94,8 @@ async fn serve(cx: &Arc<Context>, folders: &[PathBuf]) -> Result<(), Refusal> {
                     woken.map_err(unusable)?;
                     break Task::Look;
                 }
-                Some(name) = in_flight.next() => {
-                    if mailboxes.finish(&name) {
+                Some((mailbox, name)) = in_flight.next() => {
+                    if mailboxes.finish(&mailbox, name) {
                         break Task::Look;
                     }
                 }

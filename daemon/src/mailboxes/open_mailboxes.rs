@@ -6,7 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use lore::mailbox::{Direction, MailError, MailName, Mailbox, Seal, StoreFolder, name_of};
+use lore::mailbox::{
+    CODE_BYTES, Direction, MailError, MailName, Mailbox, Seal, StoreFolder, folder_seal,
+    folder_session, name_of,
+};
 use lore::protocol::frame::{self, ClientFrame, Hello};
 
 use super::binding::Bindings;
@@ -57,8 +60,8 @@ pub struct OpenMailboxes {
     bindings: Bindings,
     wake: Arc<Wake>,
     mailboxes: Vec<OpenMailbox>,
-    /// Requests that are being carried out.
-    taken: HashSet<MailName>,
+    /// Requests that are being carried out, with their mailboxes.
+    taken: HashSet<(String, MailName)>,
 }
 
 impl OpenMailboxes {
@@ -109,23 +112,21 @@ impl OpenMailboxes {
         self.bind(known);
         let mut requests = Vec::new();
         for open in &self.mailboxes {
-            let Some(bound) = &open.session else {
-                continue;
-            };
             for name in open.mailbox.waiting().map_err(io::Error::other)? {
                 if self.taken.len() >= REQUESTS_MAX {
                     return Ok(requests);
                 }
-                if self.taken.contains(&name) {
+                let key = (open.name.clone(), name);
+                if self.taken.contains(&key) {
                     continue;
                 }
-                match read(open, bound, &name) {
-                    Some(request) => {
-                        self.taken.insert(name);
-                        requests.push(request);
+                match open.read(&key.1) {
+                    Incoming::Sealed(request) => {
+                        self.taken.insert(key);
+                        requests.push(*request);
                     }
-                    // Junk, or sealed by another session: no answer reaches whoever has left it.
-                    None => drop(open.mailbox.withdraw(&name)),
+                    Incoming::Junk => drop(open.mailbox.withdraw(&key.1)),
+                    Incoming::Unknown => {}
                 }
             }
         }
@@ -133,9 +134,9 @@ impl OpenMailboxes {
     }
 
     /// Notes that a request was answered; returns whether others may wait because of the limit.
-    pub fn finish(&mut self, name: &MailName) -> bool {
+    pub fn finish(&mut self, mailbox: &str, name: MailName) -> bool {
         let was_full = self.taken.len() >= REQUESTS_MAX;
-        self.taken.remove(name);
+        self.taken.remove(&(mailbox.to_owned(), name));
         was_full
     }
 
@@ -243,27 +244,69 @@ impl Drop for OpenMailboxes {
     }
 }
 
-fn read(open: &OpenMailbox, bound: &Arc<BoundSession>, name: &MailName) -> Option<Request> {
-    let file = match open.mailbox.request(name) {
-        Ok(file) => file?,
-        Err(error) => {
-            tracing::debug!(%error, "a request was refused");
+/// A file that waits as a request.
+enum Incoming {
+    /// A request that is sealed as it has to be.
+    Sealed(Box<Request>),
+    /// Anything else, or sealed by another session: no answer reaches the process that has left it.
+    Junk,
+    /// The host session is not known yet.
+    Unknown,
+}
+
+impl OpenMailbox {
+    fn read(&self, name: &MailName) -> Incoming {
+        let file = match self.mailbox.request(name) {
+            Ok(Some(file)) => file,
+            Ok(None) => return Incoming::Unknown,
+            Err(error) => {
+                tracing::debug!(%error, "a request was refused");
+                return Incoming::Junk;
+            }
+        };
+        let bound = match &self.session {
+            Some(bound) => Arc::clone(bound),
+            None => match self.bind_to_folder(&file) {
+                Some(bound) => Arc::new(bound),
+                None => return Incoming::Unknown,
+            },
+        };
+        let Some(frames) = bound.seal.open(Direction::Request, name, &file) else {
+            tracing::warn!(
+                mailbox = self.name,
+                "a request of another session was refused"
+            );
+            return Incoming::Junk;
+        };
+        let read = decode(frames).ok_or_else(|| "a Hello and a call are expected".to_owned());
+        Incoming::Sealed(Box::new(Request {
+            mailbox: Arc::clone(&self.mailbox),
+            name: name.clone(),
+            bound,
+            read,
+        }))
+    }
+
+    /// Returns the session of a folder whose mailbox this is. Which folder that is, the request says: its name and its seal
+    /// prove it. The key may be another one with each request.
+    fn bind_to_folder(&self, file: &[u8]) -> Option<BoundSession> {
+        let (hello, _) = split(file.get(CODE_BYTES..)?)?;
+        let folder = PathBuf::from(frame::decode_hello(hello).ok()?.cwd?);
+        let id = folder_session(&folder);
+        if !folder.is_absolute() || name_of(&id) != self.name {
             return None;
         }
-    };
-    let Some(frames) = bound.seal.open(Direction::Request, name, &file) else {
-        tracing::warn!(
-            mailbox = open.name,
-            "a request of another session was refused"
-        );
-        return None;
-    };
-    Some(Request {
-        mailbox: Arc::clone(&open.mailbox),
-        name: name.clone(),
-        bound: Arc::clone(bound),
-        read: decode(frames).ok_or_else(|| "a Hello and a call are expected".to_owned()),
-    })
+        let seal = folder_seal(&folder).ok()?;
+        if let Err(error) = self.mailbox.note_known() {
+            tracing::debug!(%error, "a mailbox does not say that it is served");
+        }
+        let session = KnownSession {
+            stated: id.clone(),
+            id,
+            folder: Some(folder),
+        };
+        Some(BoundSession { session, seal })
+    }
 }
 
 fn decode(frames: &[u8]) -> Option<(Hello, LoneCall)> {

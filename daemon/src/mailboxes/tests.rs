@@ -171,6 +171,45 @@ async fn two_sessions_act_each_for_itself() {
     assert!(!listed.contains("spoken for another"), "{listed}");
 }
 
+/// Where no host names a session, the folder of the project has one of its own, for those that can read its key.
+#[tokio::test]
+async fn a_folder_has_a_session_of_its_own() {
+    let fixture = Fixture::new();
+    let _serving = fixture.served().await;
+    let (here, other) = (fixture.work("here"), fixture.work("other"));
+    let call = |folder: PathBuf, name: &'static str, args: Value| {
+        let stores = vec![fixture.store()];
+        let work = move || {
+            let exchange = Exchange::in_folder(&folder, stores).unwrap();
+            let args = Args::Json(args.to_string().into_bytes());
+            let reply = exchange.call(&hello("lore"), name, &args, false, None)?;
+            Ok::<Value, Undelivered>(serde_json::from_slice(&reply.json).unwrap())
+        };
+        tokio::task::spawn_blocking(work)
+    };
+    for (folder, said) in [(&here, "said here"), (&other, "said elsewhere")] {
+        let reply = call(folder.clone(), "record_message", message(said));
+        reply.await.unwrap().unwrap();
+    }
+    let listed = call(here.clone(), "list_messages", json!({}))
+        .await
+        .unwrap();
+    let listed = listed.unwrap().to_string();
+    assert!(
+        listed.contains("said here") && !listed.contains("said elsewhere"),
+        "{listed}"
+    );
+    // The key of another folder opens nothing.
+    let key = ".lore/mailbox.key";
+    let own = fs::read(other.join(key)).unwrap();
+    let exchange = Exchange::in_folder(&here, vec![fixture.store()]).unwrap();
+    fs::write(here.join(key), own).unwrap();
+    let args = Args::Json(b"{}".to_vec());
+    let call = move || exchange.call(&hello("lore"), "status", &args, false, None);
+    let refused = tokio::task::spawn_blocking(call).await.unwrap();
+    assert!(matches!(refused, Err(Undelivered::Unknown)), "{refused:?}");
+}
+
 /// A request that another session has sealed does nothing, whatever else it says.
 #[tokio::test]
 async fn who_does_not_know_the_id_is_not_answered() {

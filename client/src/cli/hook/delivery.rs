@@ -73,7 +73,7 @@ impl Delivery<'_> {
         let not_taken = NotTaken {
             is_not_running: false,
         };
-        let Some(exchange) = Exchange::of_this_process(self.paths) else {
+        let Some(exchange) = Exchange::of_host_session(self.paths) else {
             return Err(not_taken);
         };
         let left = self.answer_until.saturating_duration_since(Instant::now());
