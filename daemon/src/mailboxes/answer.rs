@@ -15,8 +15,15 @@ use crate::operation::{Caller, Context, Quota, blocking};
 
 /// Arguments that name a session.
 const SESSION_ARGUMENTS: [&str; 4] = ["session", "sessionId", "session_id", "sessions"];
-/// Writes that act for any session or remove what any session has recorded.
-const OF_ALL_SESSIONS: [&str; 4] = ["forget", "forget_session", "import_log", "import_session"];
+/// Writes that act for any session, or remove or stop what any session records.
+const OF_ALL_SESSIONS: [&str; 6] = [
+    "forget",
+    "forget_session",
+    "import_log",
+    "import_session",
+    "pause_capture",
+    "resume_capture",
+];
 /// Bytes of an answer beside the reply.
 const AROUND_BYTES: u64 = 64 << 10;
 /// Writes of one request: more than any operation makes.

@@ -151,7 +151,7 @@ async fn two_sessions_act_each_for_itself() {
     let args = message("spoken for another");
     let refused = fixture.call_as("codex:b", in_hello, "record_message", args, false);
     assert_eq!(code(refused.await), Code::Forbidden);
-    for all in ["forget", "import_session"] {
+    for all in ["forget", "import_session", "pause_capture"] {
         let refused = fixture.call("codex:b", all, json!({"lines": []})).await;
         assert_eq!(code(refused), Code::Forbidden);
     }

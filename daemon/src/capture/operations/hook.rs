@@ -95,6 +95,10 @@ impl HookReport {
         let is_read = u64::try_from(age_ms).unwrap_or_default() <= waits_ms;
         let point = InjectionPoint::of(&event).filter(|_| is_read);
         let caller = whose::caller(cx, capture, state, hook, &event.source)?;
+        let is_end = |one: &Observation| matches!(one.what, Observed::SessionEnded { .. });
+        if event.observations.iter().any(is_end) {
+            whose::note_end(capture, &event.source);
+        }
         let received_at = args.received_at.unwrap_or(now_ms);
         let received_at = u64::try_from(received_at).unwrap_or_default() * 1000;
         if view::is_paused(state, caller.project.as_deref(), received_at)? {
@@ -125,10 +129,6 @@ impl HookReport {
             parent: whose::parent(state, &caller, &event.source)?,
             unknown_fields: event.unknown_fields.clone(),
         };
-        let is_end = |one: &Observation| matches!(one.what, Observed::SessionEnded { .. });
-        if event.observations.iter().any(is_end) {
-            whose::note_end(capture, &event.source);
-        }
         let mut prepared = Vec::new();
         for observation in std::mem::take(&mut event.observations) {
             let claim = claim(capture, &caller, &observation);
