@@ -50,6 +50,6 @@ pub use prompt::{
 };
 pub use text::language::Language;
 pub use wording::{
-    ComposedLines, Freshness, Heading, OTHERS_TOKENS, Provenance, compose_lines, item_line,
-    other_line, repair_line,
+    ComposedLines, Freshness, Heading, OTHERS_TOKENS, Provenance, changed_line, compose_lines,
+    item_line, other_line, repair_line,
 };

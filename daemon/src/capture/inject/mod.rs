@@ -8,6 +8,7 @@ mod compaction;
 mod failure;
 mod items;
 pub(super) mod knowledge;
+mod meaning;
 mod point;
 mod sources;
 
@@ -25,6 +26,7 @@ use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::operation::{Caller, Context, blocking};
 use crate::packs::{self, AddedText};
+use crate::search::SearchIndexes;
 use crate::sessions::SessionRow;
 use crate::state::State;
 use crate::tokens::Tokens;
@@ -59,6 +61,14 @@ struct Project {
 impl Project {
     fn trails(&self) -> impl Iterator<Item = &SharedTrail> {
         self.sessions.iter().map(|(_, trail)| trail)
+    }
+
+    /// Returns the vector of a text, if the project's items have vectors to compare it with.
+    fn vector(&self, cx: &Context, text: &str) -> Result<Option<Vec<f32>>, Refusal> {
+        if !lock_unpoisoned(&self.knowledge).has_vectors() {
+            return Ok(None);
+        }
+        Ok(meaning::of_prompt(SearchIndexes::of(cx)?.models(), text))
     }
 
     /// Reads the session's own trail.
@@ -139,21 +149,19 @@ async fn try_add(
     let state = State::live(cx, Some(at)).await?;
     let read_at = state.position();
     let (shared, of) = (Arc::clone(cx), session.clone());
-    let is_start = point.moment == Moment::Start;
+    let moment = point.moment;
     let (added, state) = blocking(move || {
         let added = decide(&shared, &state, &of, &point)?;
         Ok((added, state))
     })
     .await?;
-    if is_start {
-        let (shared, of) = (Arc::clone(cx), session.clone());
-        // The start does not wait for it.
-        tokio::task::spawn_blocking(move || {
-            if let Err(refusal) = prepare(&shared, &state, &of) {
-                tracing::warn!(%refusal, "what the project knows was not gathered");
-            }
-        });
-    }
+    let (shared, of) = (Arc::clone(cx), session.clone());
+    // The turn does not wait for it.
+    tokio::task::spawn_blocking(move || {
+        if let Err(refusal) = prepare(&shared, &state, &of, moment) {
+            tracing::warn!(%refusal, "what the project knows was not gathered");
+        }
+    });
     let Some(added) = added else {
         return Ok(String::new());
     };
@@ -201,7 +209,9 @@ fn decide(
             // The lock ends first: the trails of the project are read next.
             let shown = ShownItems::to(&lock_unpoisoned(&own));
             let project = project_of(cx, state, &own)?;
-            items::for_prompt(&writer, &project, &point.text, &shown, budget)
+            let vector = project.vector(cx, &point.text)?;
+            let prompt = (point.text.as_str(), vector.as_deref());
+            items::for_prompt(&writer, &project, prompt, &shown, budget)
         }
         Moment::BeforeEdit => {
             let shown = ShownItems::to(&lock_unpoisoned(&own));
@@ -210,7 +220,8 @@ fn decide(
         }
         Moment::BeforeSubagent => {
             let project = project_of(cx, state, &own)?;
-            items::for_task(&writer, &project, &point.text, budget)
+            let vector = project.vector(cx, &point.text)?;
+            items::for_task(&writer, &project, (&point.text, vector.as_deref()), budget)
         }
     };
     Ok(draft.map(|draft| AddedText {
@@ -290,11 +301,18 @@ fn project_named(
     })
 }
 
-/// Gathers what the project of a session knows, before a prompt waits for it.
-fn prepare(cx: &Context, state: &State, session: &str) -> Result<(), Refusal> {
+/// Gathers what the project of a session knows at its start, and makes vectors of what was said since, before the next
+/// prompt waits for it.
+fn prepare(cx: &Context, state: &State, session: &str, moment: Moment) -> Result<(), Refusal> {
+    if !matches!(moment, Moment::Start | Moment::Prompt) {
+        return Ok(());
+    }
     if let Some(own) = Capture::of(cx)?.trails.of(cx, state, session)? {
         let project = project_of(cx, state, &own)?;
-        lock_unpoisoned(&project.knowledge).catch_up(&project, None);
+        if moment == Moment::Start {
+            lock_unpoisoned(&project.knowledge).catch_up(&project, None);
+        }
+        meaning::catch_up(SearchIndexes::of(cx)?.models(), &project.knowledge);
     }
     Ok(())
 }
