@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod capture;
+mod capture_brief;
 mod capture_hosts;
 mod capture_prompts;
 mod capture_rules;

@@ -62,6 +62,9 @@ pub struct ObservationDetails {
     /// The working folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
+    /// The checked-out branch of the folder, or its abbreviated commit, at a start and at a prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
     /// What there is to say in words: a cause, a reason, a summary, a path, a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::copies::{self, SeenPlaces};
 use super::files::SyncStatus;
 use super::known_versions::KnownVersions;
-use super::location::{Configured, ProjectLocation};
+use super::location::{self, Configured, ProjectLocation};
 use super::template::Layers;
 use super::template_cache::TemplateCache;
 use super::view;
@@ -109,6 +109,15 @@ impl ProjectState {
         } else {
             ProjectLocation::unseen(dir)
         }
+    }
+
+    /// Returns the checked-out branch of a directory, or the abbreviated commit; `None` without a repository, or if
+    /// directories cannot be read. Reads at most four small files; do not call it on the event loop.
+    #[must_use]
+    pub fn branch_of(&self, dir: &Path) -> Option<String> {
+        self.reaches_files
+            .then(|| location::branch_of(dir))
+            .flatten()
     }
 
     /// Returns the location of a directory, checked against the known projects. A folder without a repository and

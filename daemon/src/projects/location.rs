@@ -291,6 +291,11 @@ fn of_worktree(folder: &Path, git: &Path) -> Option<(PathBuf, PathBuf)> {
     Some((own, common))
 }
 
+/// Returns the checked-out branch of a directory, or the abbreviated commit.
+pub(super) fn branch_of(dir: &Path) -> Option<String> {
+    Repository::of(dir)?.branch
+}
+
 /// Returns the branch in a git directory's `HEAD`, or the abbreviated commit.
 fn branch(own: &Path) -> Option<String> {
     let head = small_file(&own.join("HEAD"))?;

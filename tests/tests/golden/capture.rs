@@ -35,6 +35,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         parent: text("s-0"),
         turn: text("t-1"),
         folder: text("/home/ada"),
+        branch: None,
         text: text("why"),
         model: text("m"),
         tool: text("Bash"),
@@ -67,6 +68,16 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     let least = CapturePaused::default();
     events.add_meta("capture_paused_least", EventKind::CapturePaused, &least);
     events.add_meta("capture_resumed", EventKind::CaptureResumed, &NoFields {});
+    let start = Observation {
+        following: None,
+        what: "start".to_owned(),
+        ..before
+    };
+    let on_branch = ObservationDetails {
+        branch: Some("fix/cart".to_owned()),
+        ..ObservationDetails::default()
+    };
+    events.add("host_observed_branch", kind, &start, &on_branch);
     events.found
 }
 

@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 
 use lored_moments::failures::command;
 use lored_moments::{
-    BriefInput, BriefSection, CUE_COUNTS, DurableKind, SessionEntry, Speaker, asks_to_remember,
-    brief, one_line, other_line,
+    BriefInput, BriefSection, CUE_COUNTS, DurableKind, NoteEntry, SessionEntry, Speaker,
+    asks_to_remember, brief, one_line, other_line,
 };
 
+use super::notes::NotePassage;
 use super::sources::{ShownItems, message_item, step_item};
-use super::{BYTES_MAX, Draft, Project, Writer};
+use super::{BYTES_MAX, Draft, Project, WorkStart, Writer};
 use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEntry, TrailEvent};
 use crate::clock::Micros;
 use crate::events::packs::Item;
@@ -33,6 +34,7 @@ const TOKEN_BYTES: usize = 4;
 /// A session as the brief describes it.
 struct Described {
     agent: String,
+    branch: String,
     day: String,
     age_days: f32,
     asked: Vec<String>,
@@ -47,8 +49,9 @@ struct Described {
 pub(super) fn write(
     writer: &Writer<'_>,
     project: &Project,
-    since: Micros,
-    shown: &ShownItems,
+    work: &WorkStart,
+    notes: &[NotePassage],
+    (since, shown): (Micros, &ShownItems),
     budget: usize,
 ) -> Option<Draft> {
     let mut rules: Vec<(KnownSentence, String)> = Vec::new();
@@ -89,11 +92,12 @@ pub(super) fn write(
     let mut said = BTreeSet::new();
     rules.retain(|(one, _)| said.insert(one.sentence.text.to_lowercase()));
     rules.truncate(RULES_MAX);
-    compose(writer, &rules, &sessions, &others, budget)
+    compose(writer, (work, notes), &rules, &sessions, &others, budget)
 }
 
 fn compose(
     writer: &Writer<'_>,
+    (work, notes): (&WorkStart, &[NotePassage]),
     rules: &[(KnownSentence, String)],
     sessions: &[Described],
     others: &[String],
@@ -122,14 +126,24 @@ fn compose(
             agent: &one.agent,
             day: &one.day,
             age_days: one.age_days,
-            branch: "",
+            branch: &one.branch,
             asked,
             did,
             left_open,
             files,
         })
         .collect();
+    let said: Vec<NoteEntry<'_>> = notes
+        .iter()
+        .map(|one| NoteEntry {
+            title: &one.title,
+            text: &one.text,
+        })
+        .collect();
     let input = BriefInput {
+        branch: &work.branch,
+        topic: &work.topic,
+        notes: &said,
         rules: &lines.iter().map(String::as_str).collect::<Vec<_>>(),
         sessions: &entries,
         others: &others.iter().map(String::as_str).collect::<Vec<_>>(),
@@ -147,7 +161,7 @@ fn compose(
     if written.text.is_empty() {
         return None;
     }
-    let mut sources = Vec::new();
+    let (mut sources, mut files) = (Vec::new(), Vec::new());
     for (section, at) in &written.pieces {
         match section {
             BriefSection::Rules => sources.extend(
@@ -163,12 +177,17 @@ fn compose(
                         .flat_map(|one| one.sources.clone()),
                 );
             }
-            BriefSection::Notes | BriefSection::Others => {}
+            BriefSection::Notes => {
+                let file = notes.get(*at).map(|one| one.source.clone());
+                files.extend(file.filter(|file| !files.contains(file)));
+            }
+            BriefSection::Others => {}
         }
     }
     Some(Draft {
         text: written.text,
         sources,
+        notes: files,
     })
 }
 
@@ -229,6 +248,7 @@ fn described(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<Des
             true => format!("{}, at work now", agent(trail)),
             false => agent(trail),
         },
+        branch: trail.branch.clone().unwrap_or_default(),
         day: writer.day(row.last_activity),
         age_days: age as f32 / 86_400_000_000.0,
         asked: prompts.iter().map(|(_, text)| one_line(text)).collect(),

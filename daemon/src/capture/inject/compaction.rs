@@ -84,6 +84,7 @@ pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option
     Some(Draft {
         text: composed.text,
         sources,
+        notes: Vec::new(),
     })
 }
 

@@ -48,5 +48,6 @@ pub(super) fn write(
                 attempt: source.step.1,
             },
         )],
+        notes: Vec::new(),
     })
 }

@@ -247,5 +247,6 @@ fn lines(
     Some(Draft {
         text: composed.text,
         sources: sources.chain(steps).collect(),
+        notes: Vec::new(),
     })
 }

@@ -9,9 +9,11 @@ mod failure;
 mod items;
 pub(super) mod knowledge;
 mod meaning;
+mod notes;
 mod point;
 mod sources;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use lored_hosts::Moment;
@@ -26,6 +28,7 @@ use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::operation::{Caller, Context, blocking};
 use crate::packs::{self, AddedText};
+use crate::projects::ProjectState;
 use crate::search::SearchIndexes;
 use crate::sessions::SessionRow;
 use crate::state::State;
@@ -42,10 +45,14 @@ const BYTES_MAX: usize = lored_hosts::INJECTED_BYTES_MAX - 200;
 struct Draft {
     text: String,
     sources: Vec<(String, Item)>,
+    /// Sources that belong to no session.
+    notes: Vec<Item>,
 }
 
 /// The sessions of a project.
 struct Project {
+    /// Its ID.
+    id: Option<String>,
     /// The session at whose moment they are read.
     own: String,
     /// The most recently changed first.
@@ -76,6 +83,38 @@ impl Project {
         self.trails().find_map(|trail| {
             let trail = lock_unpoisoned(trail);
             (trail.session == self.own).then(|| read(&trail))
+        })
+    }
+}
+
+impl Draft {
+    fn dependencies(self) -> Vec<PackDependency> {
+        let sources = self.sources.into_iter();
+        let sources = sources.map(|(session, item)| (Some(session), item));
+        let notes = self.notes.into_iter().map(|item| (None, item));
+        sources
+            .chain(notes)
+            .map(|(session, item)| PackDependency { session, item })
+            .collect()
+    }
+}
+
+/// What is known of the work that starts.
+struct WorkStart {
+    /// The branch of the folder; may be empty.
+    branch: String,
+    /// The prompt with which it starts; may be empty.
+    topic: String,
+}
+
+impl WorkStart {
+    /// Reads the branch of a folder.
+    fn of(cx: &Context, folder: Option<&str>, topic: &str) -> Result<Self, Refusal> {
+        let projects = ProjectState::of(cx)?;
+        let branch = folder.and_then(|folder| projects.branch_of(Path::new(folder)));
+        Ok(Self {
+            branch: branch.unwrap_or_default(),
+            topic: topic.to_owned(),
         })
     }
 }
@@ -203,7 +242,9 @@ fn decide(
                 (ShownItems::to(&own), brief::known_until(&own))
             };
             let project = project_of(cx, state, &own)?;
-            brief::write(&writer, &project, since, &shown, budget)
+            let work = WorkStart::of(cx, point.folder.as_deref(), &point.text)?;
+            let notes = notes::of(cx, state, &project, &shown)?;
+            brief::write(&writer, &project, &work, &notes, (since, &shown), budget)
         }
         Moment::Prompt => {
             // The lock ends first: the trails of the project are read next.
@@ -229,15 +270,8 @@ fn decide(
         wanted: point.text.clone(),
         tokens: writer.tokens.count(&draft.text) as u64,
         budget: budget as u64,
-        sources: draft
-            .sources
-            .into_iter()
-            .map(|(session, item)| PackDependency {
-                session: Some(session),
-                item,
-            })
-            .collect(),
-        text: draft.text,
+        text: draft.text.clone(),
+        sources: draft.dependencies(),
     }))
 }
 
@@ -260,7 +294,10 @@ pub(super) fn brief_of(
         folder,
         now: cx.engine.clock().now(),
     };
-    let draft = brief::write(&writer, &project, 0, &ShownItems::default(), budget);
+    let work = WorkStart::of(cx, folder, "")?;
+    let shown = ShownItems::default();
+    let notes = notes::of(cx, state, &project, &shown)?;
+    let draft = brief::write(&writer, &project, &work, &notes, (0, &shown), budget);
     let text = draft.map(|draft| draft.text).unwrap_or_default();
     let tokens = writer.tokens.count(&text) as u64;
     Ok((text, tokens))
@@ -288,6 +325,7 @@ fn project_named(
     };
     let generation = capture.trails.generation();
     Ok(Project {
+        id: project.clone(),
         own: session,
         sessions,
         remembered: capture

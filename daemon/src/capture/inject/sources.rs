@@ -54,6 +54,11 @@ impl ShownItems {
         shown
     }
 
+    /// Returns whether a context file was shown in this version.
+    pub fn has_note(&self, file: &Item) -> bool {
+        self.added.iter().any(|(_, item)| item == file)
+    }
+
     /// Returns whether a sentence of a session is there.
     pub fn has_said(&self, session: &str, known: &KnownSentence) -> bool {
         (session == self.own && known.position > self.since)

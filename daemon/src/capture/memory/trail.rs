@@ -42,6 +42,8 @@ pub struct Trail {
     pub project: Option<String>,
     /// The session whose subagent it is.
     pub parent: Option<String>,
+    /// The branch on which it was worked last.
+    pub branch: Option<String>,
     /// What happened, the oldest first.
     pub happened: VecDeque<TrailEntry>,
     /// Sentences that hold for longer than their turn, the oldest first.
@@ -170,6 +172,7 @@ impl Trail {
             known: VecDeque::new(),
             turn: 0,
             parent: None,
+            branch: None,
             failures: None,
             read_up_to: Position(0),
             bytes: 0,
@@ -406,6 +409,9 @@ impl Trail {
                 let details: ObservationDetails = events::body(event)?;
                 if details.parent.is_some() {
                     self.parent.clone_from(&details.parent);
+                }
+                if details.branch.is_some() {
+                    self.branch.clone_from(&details.branch);
                 }
                 match meta.following {
                     Some(Following::Message | Following::Step) => {

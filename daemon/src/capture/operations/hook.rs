@@ -1,5 +1,6 @@
 //! The `record_hook` operation.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -16,6 +17,7 @@ use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::log::Hash;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::projects::ProjectState;
 use crate::state::State;
 
 /// Larger payloads are read off the event loop, in bytes.
@@ -43,7 +45,9 @@ impl Op for RecordHook {
         Capture::of(&cx)?.note_hook();
         let state = State::live(&cx, None).await?;
         let shared = Arc::clone(&cx);
-        let is_small = args.payload.len() <= INLINE_BYTES_MAX;
+        // Starts and prompts read the folder's branch; calls of tools come most often.
+        let is_call = args.payload.contains("tool") || args.payload.contains("Tool");
+        let is_small = is_call && args.payload.len() <= INLINE_BYTES_MAX;
         let read = move || HookReport::read(&shared, &state, &caller, args);
         let report = match is_small {
             true => read()?,
@@ -127,6 +131,7 @@ impl HookReport {
         };
         let shared = prepare::ReportFacts {
             parent: whose::parent(state, &caller, &event.source)?,
+            branch: branch(cx, &event)?,
             unknown_fields: event.unknown_fields.clone(),
         };
         let mut prepared = Vec::new();
@@ -181,6 +186,19 @@ impl HookReport {
         reply.output = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(reply)
     }
+}
+
+/// Returns the branch on which a session starts or a prompt is given: between them, few agents change it.
+fn branch(cx: &Context, event: &HookEvent) -> Result<Option<String>, Refusal> {
+    let may_differ = event.observations.iter().any(|one| {
+        matches!(
+            one.what,
+            Observed::SessionStarted { .. } | Observed::Prompt { .. }
+        )
+    });
+    let folder = event.source.cwd.as_deref().filter(|_| may_differ);
+    let projects = ProjectState::of(cx)?;
+    Ok(folder.and_then(|folder| projects.branch_of(Path::new(folder))))
 }
 
 /// Returns the idempotency key of an observation. Without an id of the host, the key holds for a short time.

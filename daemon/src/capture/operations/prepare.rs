@@ -25,6 +25,8 @@ const COMMAND_BYTES_MAX: usize = 4 << 10;
 const FILES_MAX: usize = 64;
 /// Bytes of a path that is kept.
 const PATH_BYTES_MAX: usize = 1 << 10;
+/// Bytes of a branch's name that are kept.
+const BRANCH_BYTES_MAX: usize = 256;
 /// Items of a plan that are kept.
 const ITEMS_MAX: usize = 200;
 /// Bytes of a tool's name that are kept.
@@ -35,6 +37,8 @@ const TOOL_BYTES_MAX: usize = 256;
 pub(super) struct ReportFacts {
     /// The session here that the session of a subagent belongs to.
     pub parent: Option<String>,
+    /// The branch of the folder, if the report is one that may find another one.
+    pub branch: Option<String>,
     /// Names of fields that this release does not know.
     pub unknown_fields: Vec<String>,
 }
@@ -68,6 +72,10 @@ pub(super) fn prepare(
     let what = observation.what.kind().to_owned();
     let mut details = details(&observation);
     details.parent.clone_from(&shared.parent);
+    details.branch = shared
+        .branch
+        .as_deref()
+        .map(|branch| limited(branch, BRANCH_BYTES_MAX));
     details.unknown_fields.clone_from(&shared.unknown_fields);
     let selector = SessionSelector::of(caller, None);
     let (recorded, following) = match becomes(observation.what) {
