@@ -90,6 +90,26 @@ fn share(words: &[Term], item: &Item, items: &Items) -> f32 {
     worth.sum::<f32>().max(0.0) / words.len().max(1) as f32
 }
 
+/// Returns whether a sentence names a file, by the last part of its path.
+///
+/// ```
+/// use lored_moments::cites;
+///
+/// assert!(cites("The cause is that src/cart.rs rounds twice.", "/home/ada/shop/src/cart.rs"));
+/// assert!(!cites("The cart rounds twice.", "/home/ada/shop/src/cart.rs"));
+/// ```
+#[must_use]
+pub fn cites(sentence: &str, path: &str) -> bool {
+    let name = crate::text::beginning(paths::file_name(path), 200).to_lowercase();
+    // Without a dot it may be any word.
+    name.len() > 2
+        && name.contains('.')
+        && names(
+            &crate::text::beginning(sentence, 2_000).to_lowercase(),
+            &name,
+        )
+}
+
 /// Whether a text names a file, not as a part of a longer name.
 fn names(text: &str, name: &str) -> bool {
     let is_part =

@@ -53,14 +53,14 @@ impl Provenance<'_> {
     }
 }
 
-/// Whether the code that a text cites is still as it was.
+/// Whether the files that a text cites are still as they were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// It is.
+    /// They are.
     Fresh,
-    /// The file changed since.
+    /// One was written since.
     Changed,
-    /// The file or the lines are gone.
+    /// One is gone.
     Gone,
 }
 
@@ -95,8 +95,8 @@ pub fn item_line(
     };
     let state = match freshness {
         None | Some(Freshness::Fresh) => "",
-        Some(Freshness::Changed) => "; the cited code changed since",
-        Some(Freshness::Gone) => "; the cited code is gone",
+        Some(Freshness::Changed) => "; the cited file was written since",
+        Some(Freshness::Gone) => "; the cited file is gone",
     };
     let text = if source == ItemSource::Tool {
         format!("\"{text}\"")

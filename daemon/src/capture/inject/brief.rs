@@ -105,7 +105,7 @@ fn compose(
 ) -> Option<Draft> {
     let lines: Vec<String> = rules
         .iter()
-        .map(|(one, _)| super::items::line(writer, one))
+        .map(|(one, _)| super::items::line(writer, one, None))
         .collect();
     let refs = |all: &[String]| -> Vec<String> { all.to_vec() };
     let parts: Vec<[Vec<String>; 4]> = sessions

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lored_moments::{
-    Heading, Provenance, Selection, changed_line, compose_lines, item_line, other_line,
+    Freshness, Heading, Provenance, Selection, changed_line, compose_lines, item_line, other_line,
     select_for_edit,
 };
 
@@ -18,8 +18,12 @@ use crate::log::Position;
 /// Items for the task of a subagent.
 const TASK_ITEMS_MAX: usize = 6;
 
-/// Writes a known sentence with where it comes from.
-pub(super) fn line(writer: &Writer<'_>, known: &KnownSentence) -> String {
+/// Writes a known sentence with where it comes from, and whether the files that it names are as they were.
+pub(super) fn line(
+    writer: &Writer<'_>,
+    known: &KnownSentence,
+    freshness: Option<Freshness>,
+) -> String {
     let place = format!("message {}", known.message);
     let provenance = Provenance {
         agent: &known.agent,
@@ -32,7 +36,7 @@ pub(super) fn line(writer: &Writer<'_>, known: &KnownSentence) -> String {
         sentence.kind,
         source(known.speaker),
         &provenance,
-        None,
+        freshness,
     )
 }
 
@@ -234,7 +238,10 @@ fn lines(
     let chosen = selection.items.iter();
     let chosen = chosen.filter_map(|one| knowledge.known.get(one.index));
     let chosen: Vec<&KnownItem> = chosen.collect();
-    let lines: Vec<String> = chosen.iter().map(|one| line(writer, &one.known)).collect();
+    let lines = chosen
+        .iter()
+        .map(|one| line(writer, &one.known, one.cited.freshness(writer)));
+    let lines: Vec<String> = lines.collect();
     let texts: Vec<String> = others.iter().map(|one| one.text.clone()).collect();
     let composed = compose_lines(heading, &lines, &texts, budget, &writer.count());
     if composed.text.is_empty() {

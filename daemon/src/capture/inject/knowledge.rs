@@ -13,8 +13,10 @@ use lored_moments::{
 };
 
 use super::Project;
+use super::freshness::CitedFiles;
 use super::meaning::MeaningVector;
 use crate::capture::memory::{KnownSentence, RememberedItem, Trail, TrailEvent};
+use crate::clock::Micros;
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 
@@ -43,6 +45,8 @@ pub(super) struct KnownItem {
     pub session: String,
     /// The sentence.
     pub known: KnownSentence,
+    /// The files that it names.
+    pub cited: CitedFiles,
 }
 
 /// What a project knows.
@@ -153,6 +157,7 @@ impl NewItem {
             item: KnownItem {
                 session: item.session.clone(),
                 known: item.known.clone(),
+                cited: CitedFiles::default(),
             },
             turn: NO_TURN,
             context: String::new(),
@@ -379,7 +384,7 @@ impl ReadSession {
         let Some(last) = new.last().map(|one| one.position) else {
             return;
         };
-        let mut turns: HashMap<u32, (String, BTreeSet<String>)> = HashMap::new();
+        let mut turns: HashMap<u32, (String, BTreeSet<String>, Micros)> = HashMap::new();
         for one in new.iter().filter(|one| one.sentence.cue >= CUE_CANDIDATE) {
             let about = turns
                 .entry(one.turn)
@@ -391,6 +396,7 @@ impl ReadSession {
                 item: KnownItem {
                     session: trail.session.clone(),
                     known: (*one).clone(),
+                    cited: CitedFiles::of(&one.sentence.text, &about.1, about.2),
                 },
             });
         }
@@ -423,10 +429,11 @@ impl ReadSession {
     }
 }
 
-/// Returns the prompt of a turn, and the files that it read or edited.
-fn about(trail: &Trail, turn: u32) -> (String, BTreeSet<String>) {
-    let (mut prompt, mut files) = (String::new(), BTreeSet::new());
+/// Returns the prompt of a turn, the files that it read or edited, and the time of its last event.
+fn about(trail: &Trail, turn: u32) -> (String, BTreeSet<String>, Micros) {
+    let (mut prompt, mut files, mut ended) = (String::new(), BTreeSet::new(), 0);
     for one in trail.happened.iter().filter(|one| one.turn == turn) {
+        ended = one.at;
         match &one.event {
             TrailEvent::Prompt {
                 text,
@@ -440,7 +447,7 @@ fn about(trail: &Trail, turn: u32) -> (String, BTreeSet<String>) {
             _ => {}
         }
     }
-    (prompt, files)
+    (prompt, files, ended)
 }
 
 /// Returns whose words a sentence is.

@@ -6,6 +6,7 @@
 mod brief;
 mod compaction;
 mod failure;
+mod freshness;
 mod items;
 pub(super) mod knowledge;
 mod meaning;
@@ -124,6 +125,8 @@ struct Writer<'w> {
     tokens: &'w Tokens,
     folder: Option<&'w str>,
     now: Micros,
+    /// Whether the user's files can be read.
+    reaches_files: bool,
 }
 
 impl Writer<'_> {
@@ -224,6 +227,7 @@ fn decide(
         tokens: &Checkpoints::of(cx)?.tokens,
         folder: point.folder.as_deref(),
         now: cx.engine.clock().now(),
+        reaches_files: cx.reaches_files,
     };
     let moment = owed(&lock_unpoisoned(&own), point);
     let budget = moment.tokens_max();
@@ -293,6 +297,7 @@ pub(super) fn brief_of(
         tokens: &Checkpoints::of(cx)?.tokens,
         folder,
         now: cx.engine.clock().now(),
+        reaches_files: cx.reaches_files,
     };
     let work = WorkStart::of(cx, folder, "")?;
     let shown = ShownItems::default();

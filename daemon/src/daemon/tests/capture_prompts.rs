@@ -82,3 +82,33 @@ async fn a_prompt_says_who_changed_the_files_since_the_last_turn() {
     // It is said once.
     assert_eq!(memory.asks(&dir, "mine", "continue").await, "");
 }
+
+#[tokio::test]
+async fn a_line_says_what_became_of_the_file_that_it_names() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let file = Path::new(&dir).join("cart.rs");
+    let write = |second: u64| {
+        let file = std::fs::File::create(&file).unwrap();
+        let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(second);
+        file.set_modified(time).unwrap();
+    };
+    let rule = "We decided that amounts are rounded in cart.rs alone, because refunds differ.";
+    memory.asks(&dir, "first", rule).await;
+    memory.edits(&dir, "first", "t1", "cart.rs").await;
+    memory.reports(&dir, "first", "SessionEnd").await;
+    let question = "Where are the amounts of refunds rounded?";
+    write(1_600_000_000);
+    let fresh = memory.asks(&dir, "asks-1", question).await;
+    assert!(fresh.contains("rounded in cart.rs alone"), "{fresh}");
+    assert!(!fresh.contains("the cited file"), "{fresh}");
+    write(1_800_000_000);
+    let changed = memory.asks(&dir, "asks-2", question).await;
+    assert!(
+        changed.contains("; the cited file was written since)"),
+        "{changed}"
+    );
+    std::fs::remove_file(&file).unwrap();
+    let gone = memory.asks(&dir, "asks-3", question).await;
+    assert!(gone.contains("; the cited file is gone)"), "{gone}");
+}
