@@ -263,7 +263,7 @@ impl Config {
             projects: ProjectSettings::default(),
             documents: DocumentSettings::default(),
             capture: CaptureTable::default(),
-            retention: forgetting::Rules::default(),
+            retention: forgetting::Rules::standard(),
             search: SearchSettings::default(),
             redaction: RedactionSettings::default(),
             http: Http::default(),

@@ -266,6 +266,9 @@ section! {
         /// Days after which the text of a document is forgotten once it was replaced, or its file or source
         /// was removed; 0 keeps it.
         replaced_documents_days => retention.replaced_documents_days, 0, 36_500;
+        /// Days without a read or a write of their session after which results over 4 KiB that hooks recorded are
+        /// forgotten; 0 keeps them. What was done, with which files and exit status, stays.
+        captured_results_days => retention.captured_results_days, 0, 36_500;
     }
 }
 

@@ -145,6 +145,7 @@ impl Tenant {
             .with(forgetting::EraseGuard::default())
             .with(lives.retention.clone())
             .with(RetentionOutcome::default())
+            .with(forgetting::ExaminedSessions::default())
             .with(checkpoints::Checkpoints {
                 limits: lives.checkpoints.clone(),
                 words: lives.words.clone(),

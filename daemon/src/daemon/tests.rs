@@ -7,6 +7,7 @@ mod capture_hosts;
 mod capture_prompts;
 mod capture_rules;
 mod capture_trust;
+mod captured_results;
 mod expiry;
 mod own_sessions;
 mod remember;

@@ -90,6 +90,16 @@ impl Forget {
             self.selected.freed = alone;
         }
         self.selected.sessions = going;
+        // The next run selects again: a session that was used is rare among those without any use for days.
+        for part in &self.selected.parts {
+            if let StreamName::Session(session) = &part.stream {
+                let since = self.selected.up_to;
+                let since = Log::new(on.rows).stream(part.stream.scope(), since, end, 1)?;
+                if !since.is_empty() {
+                    return Err(meanwhile(format!("`{session}` was used")));
+                }
+            }
+        }
         Ok(())
     }
 

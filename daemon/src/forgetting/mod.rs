@@ -18,6 +18,7 @@ mod select;
 pub use crate::events::forgetting::ContentForgotten;
 pub use erasure::{EraseGuard, finish, has_unerased};
 pub use retention::{Rules, retain};
+pub use select::ExaminedSessions;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]

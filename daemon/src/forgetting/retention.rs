@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::erasure::{finish, of_daemon};
 use super::forget_command::{EVENTS_MAX, Forget};
-use super::select::{ForgetSelector, Rule, Selection, SelectionContext};
+use super::select::{ExaminedSessions, ForgetSelector, Rule, Selection, SelectionContext};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::events::forgetting::ContentForgotten;
@@ -29,9 +29,23 @@ pub struct Rules {
     pub inactive_sessions_days: u64,
     /// Document texts that were replaced or removed.
     pub replaced_documents_days: u64,
+    /// Large results that hooks recorded, after the last event or read of their session.
+    pub captured_results_days: u64,
 }
 
+/// Default for captured results, in days: a year of ordinary use stays below 1 GB (docs/performance.md).
+const CAPTURED_RESULTS_DAYS: u64 = 90;
+
 impl Rules {
+    /// Returns the rules that hold without settings: everything stays but large captured results.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self {
+            captured_results_days: CAPTURED_RESULTS_DAYS,
+            ..Self::default()
+        }
+    }
+
     /// Returns whether any rule is set.
     #[must_use]
     pub fn is_any(&self) -> bool {
@@ -44,9 +58,19 @@ impl Rules {
             (Rule::SessionsClosed, self.closed_sessions_days),
             (Rule::SessionsUntouched, self.inactive_sessions_days),
             (Rule::DocumentsReplaced, self.replaced_documents_days),
+            (Rule::CapturedResults, self.captured_results_days),
         ];
         let set = rules.into_iter().filter(|(_, days)| *days > 0);
-        set.map(move |(rule, days)| (rule, now.saturating_sub(days.saturating_mul(DAY_MICROS))))
+        set.map(move |(rule, days)| {
+            let before = now.saturating_sub(days.saturating_mul(DAY_MICROS));
+            match rule {
+                // By whole days: the store is compacted after each run that forgets something.
+                Rule::CapturedResults => (rule, before - before % DAY_MICROS),
+                Rule::SessionsClosed | Rule::SessionsUntouched | Rule::DocumentsReplaced => {
+                    (rule, before)
+                }
+            }
+        })
     }
 }
 
@@ -112,6 +136,7 @@ async fn select(
             event_lookup: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
             looked_at: &|session| access.map(|access| access.none_since(session)),
+            examined: cx.extensions.get::<ExaminedSessions>(),
             now,
             events_max: EVENTS_MAX,
         };
@@ -154,6 +179,7 @@ mod tests {
             event_lookup: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
             looked_at: &|_| None,
+            examined: None,
             now: cx.engine.clock().now(),
             events_max: EVENTS_MAX,
         };

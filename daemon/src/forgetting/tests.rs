@@ -66,6 +66,7 @@ fn examine<R>(
         event_lookup: &Log::new(&published.snapshot),
         blobs: Some(&cx.blobs),
         looked_at: &|_| None,
+        examined: None,
         now: cx.engine.clock().now(),
         events_max,
     };

@@ -227,7 +227,9 @@ fn described(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<Des
     if let Some(call) = open_failure(trail) {
         let line = call.command.as_deref().unwrap_or_default();
         left_open.push(format!("`{}` failed", one_line(line)));
-        sources.push((trail.session.clone(), step_item(call)));
+        if call.step > 0 {
+            sources.push((trail.session.clone(), step_item(call)));
+        }
     }
     let (plan, _) = super::compaction::plan(trail);
     left_open.extend(

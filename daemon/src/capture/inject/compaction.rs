@@ -75,7 +75,10 @@ pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option
         let item = match section {
             Section::Request | Section::Prompts => message_item(prompts.get(*at)?.0),
             Section::Decisions => message_item(&decisions.get(*at)?.message),
-            Section::Commands | Section::Failure => step_item(commands.get(*at)?),
+            // A forgotten step has no number.
+            Section::Commands | Section::Failure => {
+                step_item(commands.get(*at).filter(|call| call.step > 0)?)
+            }
             Section::Plan | Section::Files | Section::Values => return None,
         };
         Some((trail.session.clone(), item))

@@ -1,8 +1,8 @@
 //! Reads the parts of events that a trail keeps.
 
-use super::trail::TrailEvent;
+use super::trail::{CallEnd, TrailEvent};
 use crate::error::Refusal;
-use crate::events::capture::{Observation, ObservationDetails};
+use crate::events::capture::{Following, Observation, ObservationDetails};
 use crate::events::steps::Text;
 use crate::store::Blobs;
 
@@ -28,6 +28,25 @@ pub(super) fn observed(meta: &Observation, details: ObservationDetails) -> Optio
             text: details.text,
         },
         _ => return None,
+    })
+}
+
+/// Returns the end of a call whose step is forgotten: a retention rule forgets large results and keeps what was done.
+/// A call without an exit status counts as a success, because a failure is kept unless it is very large.
+pub(super) fn forgotten_call(
+    meta: &Observation,
+    details: ObservationDetails,
+) -> Option<TrailEvent> {
+    (meta.following == Some(Following::Step)).then(|| {
+        TrailEvent::Called(Box::new(CallEnd {
+            is_failure: details.exit_status.is_some_and(|status| status != 0),
+            command: details.command,
+            edits: details.edits,
+            reads: details.reads,
+            exit_status: details.exit_status,
+            is_interrupted: details.is_interrupted,
+            ..CallEnd::default()
+        }))
     })
 }
 

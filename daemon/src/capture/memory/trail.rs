@@ -9,7 +9,7 @@ use lored_moments::{Message, Speaker, durable};
 use lored_suspicion::{Origin, is_suspicious};
 
 use super::known::KnownSentence;
-use super::reading::{beginning, ends, observed, written};
+use super::reading::{beginning, ends, forgotten_call, observed, written};
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::events::capture::{
@@ -140,7 +140,7 @@ pub enum TrailEvent {
 /// The end of a call.
 #[derive(Clone, Debug, Default)]
 pub struct CallEnd {
-    /// Step number.
+    /// Step number; 0 if the step is forgotten.
     pub step: u32,
     /// Attempt at the number.
     pub attempt: u32,
@@ -269,7 +269,9 @@ impl Trail {
         let mut found = Vec::new();
         for (entry, call) in calls {
             next += call.events().count();
-            let Some(line) = call.command.as_deref().filter(|_| call.is_failure) else {
+            // A forgotten step has no error to recognise, and no number to name.
+            let is_known = call.is_failure && call.step > 0;
+            let Some(line) = call.command.as_deref().filter(|_| is_known) else {
                 continue;
             };
             let after = events.get(next..).unwrap_or_default();
@@ -432,8 +434,8 @@ impl Trail {
                 | Event::Project(_)
                 | Event::Document(_)
                 | Event::Forgetting(_),
-            )
-            | None => None,
+            ) => None,
+            None => before.and_then(|(meta, details)| forgotten_call(&meta, details)),
         })
     }
 }

@@ -306,7 +306,7 @@ async fn garbage_is_counted_and_answered() {
 }
 
 /// Returns a call with its outcome.
-fn ran(dir: &str, id: &str, command: &str, result: Result<&str, &str>) -> Value {
+pub(super) fn ran(dir: &str, id: &str, command: &str, result: Result<&str, &str>) -> Value {
     let call = json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": command}});
     let (event, outcome) = match result {
         Ok(printed) => ("PostToolUse", json!({"tool_response": {"stdout": printed}})),
@@ -330,12 +330,12 @@ fn edited(dir: &str, id: &str, file: &str) -> Value {
 }
 
 /// Returns the same report from another session.
-fn from_session(session: &str, mut report: Value) -> Value {
+pub(super) fn from_session(session: &str, mut report: Value) -> Value {
     report["session_id"] = json!(session);
     report
 }
 
-fn said(dir: &str, id: &str, text: &str) -> Value {
+pub(super) fn said(dir: &str, id: &str, text: &str) -> Value {
     payload(
         "UserPromptSubmit",
         dir,

@@ -37,6 +37,7 @@ fn select(fixture: &Fixture, selector: &ForgetSelector) -> Selection {
         event_lookup: &Log::new(&fixture.rows),
         blobs: None,
         looked_at: &|_| None,
+        examined: None,
         now: super::START,
         events_max: usize::MAX,
     };

@@ -133,6 +133,7 @@ impl Command for DeferredForget {
             event_lookup: on,
             blobs: None,
             looked_at: &|_| None,
+            examined: None,
             now: on.now,
             events_max: usize::MAX,
         };

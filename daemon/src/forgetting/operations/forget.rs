@@ -206,6 +206,7 @@ async fn looking<T: Send + 'static>(
             event_lookup: &Log::new(&published.snapshot),
             blobs: Some(&cx.blobs),
             looked_at: &|session| access.map(|access| access.none_since(session)),
+            examined: None,
             now: cx.engine.clock().now(),
             events_max: EVENTS_MAX,
         };

@@ -63,7 +63,7 @@ impl SelectionContext<'_> {
         ]))
     }
 
-    fn too_long(&self, stream: &StreamName, events: usize) -> Refusal {
+    pub(super) fn too_long(&self, stream: &StreamName, events: usize) -> Refusal {
         let message = format!(
             "{} has {events} events; of a stream of more than {} no part can go",
             called(stream),
@@ -117,6 +117,9 @@ impl SelectionContext<'_> {
                 first.parts.push(part);
             }
         }
+        let in_sessions = first.parts.iter();
+        let in_sessions = in_sessions.filter(|part| matches!(part.stream, StreamName::Session(_)));
+        first.reported.sessions_in_part = in_sessions.count() as u64;
         self.count(&mut first)?;
         Ok(first)
     }

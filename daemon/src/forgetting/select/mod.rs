@@ -1,6 +1,7 @@
 //! Selects the content to forget: whole sessions, and events of streams that continue. Reads every event that could
 //! match: do not call it on the event loop.
 
+mod captured;
 mod documents;
 mod global;
 mod limit;
@@ -22,6 +23,7 @@ use crate::operation::Moment;
 use crate::sessions;
 use crate::store::{Blobs, Error, Rows};
 
+pub use captured::ExaminedSessions;
 pub use global::HeldFile;
 pub use session::is_derived;
 
@@ -56,6 +58,8 @@ pub enum Rule {
     SessionsUntouched,
     /// Document texts that were replaced or removed.
     DocumentsReplaced,
+    /// Large results that hooks recorded, in sessions that were neither written nor read since.
+    CapturedResults,
 }
 
 impl ForgetSelector {
@@ -198,6 +202,8 @@ pub struct SelectionContext<'l> {
     pub blobs: Option<&'l Blobs>,
     /// Last read access of a session.
     pub looked_at: &'l dyn Fn(&str) -> Option<Micros>,
+    /// Sessions in which the rule of captured results found nothing; without them, it reads all.
+    pub examined: Option<&'l ExaminedSessions>,
     /// Current time, for the expiry of leases.
     pub now: Micros,
     /// Limit on the events that are folded again in one commit.
@@ -227,6 +233,7 @@ impl SelectionContext<'_> {
             }
             None => match selector.rule {
                 Some((Rule::DocumentsReplaced, _)) => self.files(None, selector, &mut selected)?,
+                Some((Rule::CapturedResults, before)) => self.captured(before, &mut selected)?,
                 Some((Rule::SessionsClosed | Rule::SessionsUntouched, _)) => {
                     self.sessions(selector, &mut selected)?;
                 }

@@ -30,8 +30,18 @@ pub enum SessionTarget {
     Part(StreamPart),
 }
 
+/// The events of a session, and those that are selected.
+pub(super) struct ExaminedSession {
+    /// All events that have content.
+    pub(super) looked: Vec<ExaminedEvent>,
+    /// The selected ones.
+    pub(super) targets: BTreeSet<Position>,
+    /// Whether all events are selected, except derived ones.
+    is_all: bool,
+}
+
 /// Properties of an event during the selection.
-struct ExaminedEvent {
+pub(super) struct ExaminedEvent {
     position: Position,
     bytes: u64,
     role: Role,
@@ -106,7 +116,7 @@ impl SelectionContext<'_> {
                     let looked_at = (self.looked_at)(session).unwrap_or(0);
                     row.last_activity.max(looked_at) < before
                 }
-                Rule::DocumentsReplaced => false,
+                Rule::DocumentsReplaced | Rule::CapturedResults => false,
             };
             let goes = is_due && !self.is_held(session)?;
             return Ok(if goes {
@@ -144,6 +154,33 @@ impl SelectionContext<'_> {
         session: &str,
         up_to: Position,
     ) -> Result<SessionTarget, Refusal> {
+        let ExaminedSession {
+            looked,
+            targets,
+            is_all,
+        } = self.examine(session, up_to, &mut |event| {
+            Ok(selector.wants(&event.header) && comes_from(selector.origin.as_ref(), event)?)
+        })?;
+        if targets.is_empty() {
+            return Ok(SessionTarget::Nothing);
+        }
+        if is_all {
+            return Ok(SessionTarget::Whole);
+        }
+        let Some(mut part) = part(session, &looked, &targets) else {
+            return Ok(SessionTarget::Nothing);
+        };
+        part.objects = self.no_more_needed(session, &looked, &targets)?;
+        Ok(SessionTarget::Part(part))
+    }
+
+    /// Reads the events of a session, in order, and selects some of them.
+    pub(super) fn examine(
+        &self,
+        session: &str,
+        up_to: Position,
+        selects: &mut dyn FnMut(&Arc<LoggedEvent>) -> Result<bool, Error>,
+    ) -> Result<ExaminedSession, Refusal> {
         let scope = EventScope::Session(session);
         let mut looked = Vec::new();
         let mut targets: BTreeSet<Position> = BTreeSet::new();
@@ -159,9 +196,7 @@ impl SelectionContext<'_> {
                 continue;
             }
             let role = Role::of(&event)?;
-            let is_meant =
-                selector.wants(&event.header) && comes_from(selector.origin.as_ref(), &event)?;
-            if is_meant {
+            if selects(&event)? {
                 targets.insert(position);
             } else if !matches!(role, Role::Derived) {
                 is_all = false;
@@ -172,21 +207,15 @@ impl SelectionContext<'_> {
                 role,
             });
         }
-        if targets.is_empty() {
-            return Ok(SessionTarget::Nothing);
-        }
-        if is_all {
-            return Ok(SessionTarget::Whole);
-        }
-        let Some(mut part) = part(session, &looked, &targets) else {
-            return Ok(SessionTarget::Nothing);
-        };
-        part.objects = self.no_more_needed(session, &looked, &targets)?;
-        Ok(SessionTarget::Part(part))
+        Ok(ExaminedSession {
+            looked,
+            targets,
+            is_all,
+        })
     }
 
     /// Returns the objects that a session uses only for forgotten checkpoints.
-    fn no_more_needed(
+    pub(super) fn no_more_needed(
         &self,
         session: &str,
         looked: &[ExaminedEvent],
@@ -207,7 +236,7 @@ impl SelectionContext<'_> {
     }
 
     /// Returns whether a session is held: by a lease, the `keep` tag, or a checkpoint that never expires.
-    fn is_held(&self, session: &str) -> Result<bool, Refusal> {
+    pub(super) fn is_held(&self, session: &str) -> Result<bool, Refusal> {
         let leases = sessions::leases(self.rows, session, usize::MAX)?;
         let is_leased = leases.iter().any(|(_, lease)| lease.until > self.now);
         let tags = sessions::details(self.rows, session)?.tags;
@@ -219,7 +248,7 @@ impl SelectionContext<'_> {
 
 /// Returns the events to forget: the selected ones except those that stay, and the derived events after the first
 /// selected event that is not derived.
-fn part(
+pub(super) fn part(
     session: &str,
     looked: &[ExaminedEvent],
     targets: &BTreeSet<Position>,

@@ -35,8 +35,8 @@ pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
 pub use list::{SessionFilter, newest, of_project};
 
-/// Keyspace of this view, version 4.
-pub const SPACE: Keyspace = Keyspace::new("sessions.4");
+/// Keyspace of this view, version 5: events of the daemon are no activity.
+pub const SPACE: Keyspace = Keyspace::new("sessions.5");
 
 /// Row of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct SessionRow {
     pub created: u64,
     /// Time of its first event.
     pub created_at: Micros,
-    /// Time of its last event.
+    /// Time of its last event that the daemon did not record by itself.
     pub last_activity: Micros,
     /// Project in which it was created.
     pub project: Option<String>,
@@ -208,7 +208,10 @@ pub fn apply(
             }
         }
     };
-    row.last_activity = header.time;
+    // What the daemon derives or forgets by itself is no use of the session.
+    if !header.actor.is_daemon() {
+        row.last_activity = header.time;
+    }
     row.steps += u64::from(effects.is_step);
     if !effects.is_no_change {
         row.changed = header.position.0;
