@@ -13,7 +13,7 @@ use crate::store::Error;
 
 /// Number of newest tool results that come before anything that is found.
 const RESULTS_FIRST: usize = 1;
-/// Number of found pieces that come before the other newest tool results.
+/// Number of found pieces that come before the other newest tool results of a session.
 pub const FOUND_FIRST: usize = 8;
 /// Number of newest messages of several sessions that come before anything that is found.
 const NEWEST_OF_ALL: usize = 4;
@@ -81,9 +81,10 @@ pub struct RankedHistory {
 /// Orders the newest history of sessions and what a search found. Each piece comes once; a fork and its parent both
 /// have the history that they share.
 pub fn ranked(newest: Vec<History>, found: FoundHistory) -> RankedHistory {
-    let newest_max = match newest.len() {
-        1 => usize::MAX,
-        _ => NEWEST_OF_ALL,
+    let is_one_session = newest.len() == 1;
+    let newest_max = match is_one_session {
+        true => usize::MAX,
+        false => NEWEST_OF_ALL,
     };
     let (mut messages, mut results, mut rest) = (Vec::new(), Vec::new(), Vec::new());
     let mut left_out = Vec::new();
@@ -100,12 +101,14 @@ pub fn ranked(newest: Vec<History>, found: FoundHistory) -> RankedHistory {
     let later_results = results.split_off(results.len().min(RESULTS_FIRST));
     let mut best = found.pieces;
     let others = best.split_off(best.len().min(FOUND_FIRST));
+    // The newest results of one session are its work at hand; those of all sessions would use up the budget of a task.
+    let (at_hand, elsewhere) = match is_one_session {
+        true => (later_results, Vec::new()),
+        false => (Vec::new(), later_results),
+    };
     let all = messages.into_iter().chain(results).chain(best);
-    let all = all
-        .chain(later_results)
-        .chain(others)
-        .chain(older)
-        .chain(rest);
+    let all = all.chain(at_hand).chain(others).chain(elsewhere);
+    let all = all.chain(older).chain(rest);
     let (mut seen, mut said) = (HashSet::new(), HashSet::new());
     let mut pieces = Vec::new();
     for piece in all {

@@ -1,7 +1,7 @@
 //! The built-in field mappings: which fields answer for which names.
 
 /// Built-in field mappings: normalised aliases, best first.
-pub const MAPPINGS: [(&str, &[&str]); 9] = [
+pub const MAPPINGS: [(&str, &[&str]); 10] = [
     (
         "id",
         &["id", "pullrequestid", "prid", "requestid", "number"],
@@ -60,6 +60,7 @@ pub const MAPPINGS: [(&str, &[&str]); 9] = [
     ("status", &["status", "state"]),
     ("author", &["author", "creator", "createdby"]),
     ("email", &["email", "emailaddress"]),
+    ("url", &["url", "htmlurl", "weburl"]),
     (
         "branch",
         &[

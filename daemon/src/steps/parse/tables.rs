@@ -1,10 +1,12 @@
-//! Tables in texts: Markdown and psql, CSV with commas, semicolons or tabs, and the columns of `kubectl` and `ps`.
+//! Tables in texts: Markdown and psql, CSV with commas, semicolons or tabs, the columns of `kubectl`, `ps`, sqlite and
+//! pip, and records of `key: value` lines between blank lines.
 //!
 //! A table becomes a list of objects, one a row, whose fields are the headings. Cells are texts; an empty cell is no
 //! field. Each line is read a fixed number of times, and rows beyond the limit of values remain text.
 
 use super::flat::{Source, Span};
 use super::nodes::{Kind, NodeId, NodeLabel, Nodes};
+use super::text::{field_of, offset};
 
 /// Maximum number of columns.
 const COLUMNS_MAX: usize = 64;
@@ -32,10 +34,13 @@ pub(super) fn read(source: &Source<'_>, out: &mut Nodes) -> (Vec<NodeId>, Vec<Pi
         return (lists, spans);
     }
     let lines = lines(text);
-    let found = match separated(text, &lines) {
+    let mut found = match separated(text, &lines) {
         Some(table) => vec![table],
         None => drawn(text, &lines),
     };
+    if found.is_empty() {
+        found.extend(records(text, &lines));
+    }
     for table in found {
         let Some(list) = add(source, out, &table) else {
             break;
@@ -186,10 +191,12 @@ fn drawn(text: &str, lines: &[Piece]) -> Vec<Table> {
     while at < lines.len() && found.len() < TABLES_MAX {
         let rest = lines.get(at..).unwrap_or_default();
         let is_first = at == 0 || lines.get(at - 1).is_none_or(|line| is_blank(text, *line));
-        let table = ruled(text, rest).or_else(|| match is_first {
-            true => aligned(text, rest),
-            false => None,
-        });
+        let table = ruled(text, rest)
+            .or_else(|| underlined(text, rest))
+            .or_else(|| match is_first {
+                true => aligned(text, rest),
+                false => None,
+            });
         at += match table {
             Some((table, count)) => {
                 found.push(table);
@@ -305,6 +312,11 @@ fn by_place(text: &str, header: Piece, body: &[Piece]) -> Option<Columns> {
         .iter()
         .map(|heading| heading.0 - header.0)
         .collect();
+    Some((headings, rows_at(text, &starts, body)?))
+}
+
+/// Cuts lines where columns start, in characters. `None` if a cell reaches into the next column.
+fn rows_at(text: &str, starts: &[usize], body: &[Piece]) -> Option<Vec<Vec<Piece>>> {
     let row = |line: &Piece| -> Option<Vec<Piece>> {
         let whole: Vec<usize> = piece(text, *line)
             .char_indices()
@@ -313,7 +325,7 @@ fn by_place(text: &str, header: Piece, body: &[Piece]) -> Option<Columns> {
         let place = |column: usize| whole.get(column).copied().unwrap_or(line.1);
         let mut ends = starts.iter().skip(1).copied();
         let mut row = Vec::with_capacity(starts.len());
-        for start in &starts {
+        for start in starts {
             let from = place(*start);
             let to = ends.next().map_or(line.1, place);
             let is_cut = *start > 0
@@ -326,8 +338,100 @@ fn by_place(text: &str, header: Piece, body: &[Piece]) -> Option<Columns> {
         }
         Some(row)
     };
-    let rows: Option<Vec<Vec<Piece>>> = body.iter().map(row).collect();
-    Some((headings, rows?))
+    body.iter().map(row).collect()
+}
+
+/// Returns a table whose headings are underlined, each by a line of its own width, as those of sqlite and `pip`, and its
+/// number of lines.
+fn underlined(text: &str, lines: &[Piece]) -> Option<(Table, usize)> {
+    let (header, rule) = (*lines.first()?, piece(text, *lines.get(1)?));
+    if !rule.contains('-') || !rule.bytes().all(|byte| byte == b'-' || byte == b' ') {
+        return None;
+    }
+    let begins = |at: &usize| !rule.get(..*at).is_some_and(|before| before.ends_with('-'));
+    let starts: Vec<usize> = rule
+        .match_indices('-')
+        .map(|(at, _)| at)
+        .filter(begins)
+        .collect();
+    let headings = rows_at(text, &starts, &[header])?.pop()?;
+    if !are_headings(text, &headings) {
+        return None;
+    }
+    let filled = lines.iter().skip(2).copied();
+    let body: Vec<Piece> = filled.take_while(|line| !is_blank(text, *line)).collect();
+    let last = *body.last()?;
+    let table = Table {
+        headings,
+        rows: rows_at(text, &starts, &body)?,
+        span: (header.0, last.1),
+    };
+    Some((table, body.len() + 2))
+}
+
+/// The fields at the head of a record: places of keys and values.
+type Head = Vec<(Piece, Piece)>;
+
+/// Returns the records of a text, such as the commits of a log: blocks of at least two `key: value` lines, between blank
+/// lines, that begin with the same two keys. What follows the fields of a record is text.
+fn records(text: &str, lines: &[Piece]) -> Option<Table> {
+    let mut heads: Vec<Head> = Vec::new();
+    let (mut at, mut is_start) = (0, true);
+    while let Some(line) = lines.get(at) {
+        let head = match is_start {
+            true => head(text, lines.get(at..).unwrap_or_default()),
+            false => Head::new(),
+        };
+        is_start = is_blank(text, *line) || piece(text, *line).ends_with(':');
+        at += head.len().max(1);
+        if head.len() > 1 {
+            heads.push(head);
+            is_start = false;
+        }
+    }
+    let keys = |head: &Head| -> Vec<String> {
+        let first = head.iter().take(2);
+        first.map(|(key, _)| piece(text, *key).to_owned()).collect()
+    };
+    let first = heads.iter().enumerate().find_map(|(number, head)| {
+        let mut later = heads.iter().skip(number + 1);
+        later
+            .any(|other| keys(other) == keys(head))
+            .then(|| keys(head))
+    })?;
+    heads.retain(|head| keys(head) == first);
+    let mut headings: Vec<Piece> = Vec::new();
+    for (key, _) in heads.iter().flatten() {
+        let is_new = headings
+            .iter()
+            .all(|known| piece(text, *known) != piece(text, *key));
+        if is_new && headings.len() < COLUMNS_MAX {
+            headings.push(*key);
+        }
+    }
+    let cell = |head: &Head, heading: &Piece| {
+        let mut fields = head.iter();
+        let found = fields.find(|(key, _)| piece(text, *key) == piece(text, *heading));
+        found.map_or((0, 0), |(_, value)| *value)
+    };
+    let row = |head: &Head| headings.iter().map(|heading| cell(head, heading)).collect();
+    let rows = heads.iter().map(row).collect();
+    let (start, end) = (heads.first()?.first()?.0.0, heads.last()?.last()?.1.1);
+    let start = lines.iter().rev().find(|line| line.0 <= start)?.0;
+    Some(Table {
+        headings,
+        rows,
+        span: (start, end),
+    })
+}
+
+/// Returns the fields of the lines up to the first that is none.
+fn head(text: &str, lines: &[Piece]) -> Head {
+    let place = |part: &str| (offset(text, part), offset(text, part) + part.len());
+    let fields = lines.iter().map_while(|line| field_of(piece(text, *line)));
+    fields
+        .map(|(key, value)| (place(key), place(value)))
+        .collect()
 }
 
 /// Columns of one word each, as those of `ps`; the last one takes the rest of the line.

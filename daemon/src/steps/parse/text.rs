@@ -146,7 +146,7 @@ fn read_lines(source: &Source<'_>, out: &mut Nodes, blocks: &[(usize, usize)]) -
         while blocks.peek().is_some_and(|(_, end)| *end <= at) {
             blocks.next();
         }
-        if blocks.peek().is_some_and(|(from, _)| *from < at) {
+        if blocks.peek().is_some_and(|(from, _)| *from <= at) {
             continue;
         }
         if let Some(head) = git_head(line) {
@@ -281,12 +281,12 @@ fn copy(source: &Source<'_>, out: &mut Nodes, at: usize, len: usize) -> Span {
 }
 
 /// Returns the offset of `part` within `text`.
-fn offset(text: &str, part: &str) -> usize {
+pub(super) fn offset(text: &str, part: &str) -> usize {
     (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
 /// Parses a `key: value` line.
-fn field_of(line: &str) -> Option<(&str, &str)> {
+pub(super) fn field_of(line: &str) -> Option<(&str, &str)> {
     let line = without_bullet(line.trim());
     let (key, value) = line.split_once(':')?;
     // Times of day and URLs contain a colon as well.
@@ -365,10 +365,11 @@ fn without_emphasis<'a>(key: &'a str, value: &'a str) -> (&'a str, &'a str) {
     (key, value)
 }
 
-/// Strips a pair of quotes around the whole value.
+/// Strips a pair of quotes around the whole value, and the comma behind it, as in code.
 fn without_quotes(value: &str) -> &str {
+    let bare = value.strip_suffix(',').unwrap_or(value);
     for quote in ['"', '\''] {
-        let inner = value
+        let inner = bare
             .strip_prefix(quote)
             .and_then(|rest| rest.strip_suffix(quote));
         if let Some(inner) = inner.filter(|inner| !inner.is_empty() && !inner.contains(quote)) {
@@ -401,6 +402,8 @@ mod tests {
                 "URL",
                 "https://tickets.example.com/1",
             ),
+            ("id: \"city-tool\",", "id", "city-tool"),
+            ("cities: Oslo,", "cities", "Oslo,"),
             ("Größe: 5", "Größe", "5"),
             ("src/report.rs:unused", "src/report.rs", "unused"),
         ] {

@@ -160,6 +160,54 @@ const SUCCEEDED: &[Judged] = &[
         r#"{"items":[],"total":0}"#,
         &[("IDS_FROM_STEP_1", "[]"), ("TOTAL_FROM_STEP_1", "0")],
     ),
+    // A log in records: the first one answers, and each item has its own fields.
+    (
+        "Commit history:\nCommit: 1f9c2d7e\nAuthor: Ada Ruiz\nMessage: Second: the fix\n\nPR 18\nReviewed-by: Tom\n\n\nCommit: 77ab01c3\nAuthor: Tom Roe\nMessage: First\n",
+        &[
+            ("COMMIT_FROM_STEP_1", r#""1f9c2d7e""#),
+            ("AUTHOR_FROM_STEP_1", r#""Ada Ruiz""#),
+            ("MESSAGE_FROM_STEP_1", r#""Second: the fix""#),
+            ("ALL_COMMITS_FROM_STEP_1", r#"["1f9c2d7e","77ab01c3"]"#),
+            ("COUNT_FROM_STEP_1", "2"),
+            ("REVIEWED_BY_FROM_STEP_1", "!field_not_found"),
+        ],
+    ),
+    // One record after another block is no list.
+    (
+        "Name: edge-7\nState: up\n\nOwner: Ines\nTeam: field\n",
+        &[
+            ("NAME_FROM_STEP_1", r#""edge-7""#),
+            ("OWNER_FROM_STEP_1", r#""Ines""#),
+            ("COUNT_FROM_STEP_1", "!field_not_found"),
+        ],
+    ),
+    // sqlite, pip: underlined headings.
+    (
+        "id   sku      price_cents\n---  -------  -----------\n301  CUP-006  3490\n302           7990\n",
+        &[
+            ("ID_FROM_STEP_1", r#""301""#),
+            ("ALL_IDS_FROM_STEP_1", r#"["301","302"]"#),
+            ("PRICE_CENTS_FROM_STEP_1", r#""3490""#),
+            ("ALL_SKUS_FROM_STEP_1", r#"["CUP-006"]"#),
+            ("COUNT_FROM_STEP_1", "2"),
+        ],
+    ),
+    // Rows that do not fit below their headings.
+    (
+        "name and more\n---- --------\nprose does not fit here\n",
+        &[
+            ("NAME_FROM_STEP_1", "!field_not_found"),
+            ("COUNT_FROM_STEP_1", "!field_not_found"),
+        ],
+    ),
+    // A page for people is the address of a thing that has no other.
+    (
+        r#"{"id":5,"author":{"name":"Ada","web_url":"https://git.example/ada"},"web_url":"https://git.example/x/5"}"#,
+        &[
+            ("URL_FROM_STEP_1", r#""https://git.example/x/5""#),
+            ("AUTHOR_URL_FROM_STEP_1", r#""https://git.example/ada""#),
+        ],
+    ),
     // Prose that only looks like a table.
     (
         "It was late, so we left, again.\nNobody spoke, not even Tom, then.\n",
