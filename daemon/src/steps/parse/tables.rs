@@ -382,7 +382,9 @@ fn records(text: &str, lines: &[Piece]) -> Option<Table> {
             true => head(text, lines.get(at..).unwrap_or_default()),
             false => Head::new(),
         };
-        is_start = is_blank(text, *line) || piece(text, *line).ends_with(':');
+        // A heading may be above the first record. Further on, a line that ends with a colon is the YAML around them.
+        let is_heading = heads.is_empty() && piece(text, *line).ends_with(':');
+        is_start = is_blank(text, *line) || is_heading;
         at += head.len().max(1);
         if head.len() > 1 {
             heads.push(head);
