@@ -51,10 +51,10 @@ pub fn run() -> Result<bool, DemoError> {
         "plan": ["find the deployment", "list the changes", "write the report"],
         "done": 1,
     });
-    let saved = claude.call("workflow_checkpoint_save", &json!({"context": context}))?;
-    let acknowledged = field(&saved, "position")?.as_u64().unwrap_or_default();
+    claude.call("workflow_checkpoint_save", &json!({"context": context}))?;
     lore::outln!("   and saves its context as a checkpoint:\n   {context}");
 
+    let acknowledged = daemon.connect("demo", None)?.welcome().position;
     daemon.kill()?;
     lore::outln!("6. The daemon is killed with SIGKILL in the middle of the work.");
     daemon = Daemon::start(&home)?;

@@ -1,5 +1,7 @@
 //! What the notes of a project say: the passages of its context files.
 
+use lored_suspicion::{Origin, is_suspicious};
+
 use super::Project;
 use super::sources::ShownItems;
 use crate::error::{Code, Refusal};
@@ -53,6 +55,10 @@ pub(super) fn of(
         for passage in projects::passages(file_type, &content) {
             if notes.len() >= PASSAGES_MAX {
                 return Ok(notes);
+            }
+            // A file may have come with the repository.
+            if is_suspicious(passage.text, Origin::Document) {
+                continue;
             }
             notes.push(NotePassage {
                 title: match passage.heading.as_str() {

@@ -68,3 +68,14 @@ impl KnownSentence {
         OWN_BYTES + self.sentence.text.len()
     }
 }
+
+/// Whether a message gives orders to a model, claims an identity or rewrites facts.
+pub(super) fn is_suspicious_message(text: &str, sender: Sender) -> bool {
+    let origin = match sender {
+        Sender::User => Origin::User,
+        // Hosts and other agents write what no person did.
+        Sender::Assistant | Sender::System => Origin::Agent,
+        Sender::Tool => Origin::Tool,
+    };
+    is_suspicious(text, origin)
+}

@@ -1,5 +1,7 @@
 //! Reads the parts of events that a trail keeps.
 
+use lored_suspicion::{Origin, is_suspicious};
+
 use super::trail::{CallEnd, TrailEvent};
 use crate::error::Refusal;
 use crate::events::capture::{Following, Observation, ObservationDetails};
@@ -22,6 +24,7 @@ pub(super) fn observed(meta: &Observation, details: ObservationDetails) -> Optio
             command: details.command,
             edits: details.edits,
         },
+        "plan" if is_suspicious_plan(&details) => return None,
         "plan" => TrailEvent::Planned {
             items: details.plan,
             is_whole: details.is_whole_plan,
@@ -48,6 +51,16 @@ pub(super) fn forgotten_call(
             ..CallEnd::default()
         }))
     })
+}
+
+/// Whether a plan gives orders to a model: an agent may repeat what a page said.
+fn is_suspicious_plan(details: &ObservationDetails) -> bool {
+    let mut texts = details.plan.iter().map(|item| item.text.as_str());
+    texts.any(|text| is_suspicious(text, Origin::Agent))
+        || details
+            .text
+            .as_deref()
+            .is_some_and(|text| is_suspicious(text, Origin::Agent))
 }
 
 /// Returns what an edit writes, from its parameters as JSON, of which the middle may be missing.

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use lored_moments::failures::{Event as RepairEvent, KnownFailure};
 use lored_moments::{Message, Speaker, durable};
-use lored_suspicion::{Origin, is_suspicious};
 
-use super::known::KnownSentence;
+use super::known::{KnownSentence, is_suspicious_message};
 use super::reading::{beginning, ends, forgotten_call, observed, written};
 use crate::clock::Micros;
 use crate::error::Refusal;
@@ -355,7 +354,7 @@ impl Trail {
             Some(Event::Message(MessageEvent::Message(said))) => {
                 let body: MessageRecorded = events::body(event)?;
                 let text = beginning(blobs, body.content, SAID_BYTES_MAX)?;
-                let is_safe = || !is_suspicious(&text, origin(said.sender));
+                let is_safe = || !is_suspicious_message(&text, said.sender);
                 if said.remembered.is_some() {
                     if !is_safe() {
                         return Ok(None);
@@ -437,15 +436,6 @@ impl Trail {
             ) => None,
             None => before.and_then(|(meta, details)| forgotten_call(&meta, details)),
         })
-    }
-}
-
-/// Returns where the text of a message comes from. Hosts and other agents write what no person did.
-const fn origin(sender: Sender) -> Origin {
-    match sender {
-        Sender::User => Origin::User,
-        Sender::Assistant | Sender::System => Origin::Agent,
-        Sender::Tool => Origin::Tool,
     }
 }
 

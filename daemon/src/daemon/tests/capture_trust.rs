@@ -97,3 +97,20 @@ async fn attacks_that_are_remembered_reach_no_session() {
         );
     }
 }
+
+#[tokio::test]
+async fn attacks_in_a_projects_plan_reach_no_context() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let asked = json!({"prompt": "Plan the release of the shop", "prompt_id": "p"});
+    report(&memory, "c-1", &dir, "UserPromptSubmit", asked).await;
+    let todos = json!([{"content": ATTACKS[0], "status": "pending", "activeForm": "x"}]);
+    let plan = json!({"tool_name": "TodoWrite", "tool_use_id": "t", "tool_input": {"todos": todos},
+        "tool_response": {}});
+    report(&memory, "c-1", &dir, "PostToolUse", plan).await;
+    let all = all_added(&memory, &dir).await;
+    assert!(
+        all.contains("Plan the release") && !all.contains("evil"),
+        "{all}"
+    );
+}
