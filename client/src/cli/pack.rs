@@ -30,6 +30,7 @@ pub const PACK: Command = Command::client(
         .conflicts(&["message"]),
     Flag::text("project", "ID", "Project of the task, if not that of this folder; --session: only one of its sessions"),
     Flag::number("max-tokens", "COUNT", "At most this many tokens in the prompt; otherwise 4000"),
+    Flag::switch("include-suspect", "Include text that gives orders to a model").sends("include_suspect"),
 ]])
 .examples(&["lore pack \"what is its status?\"", "lore pack --for-task \"replace the uplinks\" --max-tokens 2000"]);
 
@@ -57,6 +58,9 @@ fn pack(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         }
     };
     fields.put_some("max_tokens", matches.number("max-tokens").as_ref())?;
+    if matches.is("include-suspect") {
+        fields.put("include_suspect", &true)?;
+    }
     let reply = caller.reply(operation, fields)?;
     let rendered = prompt(&super::report::read(&reply.json)?);
     caller.print(reply, rendered)

@@ -75,6 +75,18 @@ pub const SEARCH: Command = Command::call_with(
             "Only this kind; may be repeated",
         )
         .sends("kinds"),
+        Flag::of(
+            Kind::Choices(&[
+                ("user", "What users said"),
+                ("agent", "What agents said and saved"),
+                ("tool", "What tools returned"),
+                ("document", "Documents and context files"),
+            ]),
+            "origin",
+            "ORIGIN",
+            "Only words of these; may be repeated",
+        )
+        .sends("origins"),
         Flag::text(
             "project",
             "PROJECT",
@@ -239,8 +251,12 @@ fn result(found: &Value, is_full: bool) -> String {
         true => "  (changed since)",
         false => "",
     };
+    let suspect = match is(found, "suspect") {
+        true => "  (suspect: it gives orders to a model)",
+        false => "",
+    };
     let line = "{score:.4}  {title:80}  {file_path|context_name}";
-    let mut text = fill(line, found) + changed + &fill("\n        {id}\n", found);
+    let mut text = fill(line, found) + changed + suspect + &fill("\n        {id}\n", found);
     let (caption, content) = (at(found, "caption.text"), at(found, "content"));
     let content = if content.is_null() {
         at(found, "preview")

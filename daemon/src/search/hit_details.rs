@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lored_retrieval::text::{Kind, number_of, position_of};
+use lored_suspicion::Origin;
 
 use super::searchable_text::{Pieces, SearchableText, pieces};
 use crate::checkpoints::{CheckpointEvent, Metadata};
@@ -72,6 +73,8 @@ pub struct HitDetails {
     pub step: Option<u64>,
     /// The author.
     pub agent: Option<String>,
+    /// Whose words it is.
+    pub origin: Origin,
     /// Time of the file's last change, or of the recording, formatted.
     pub modified: String,
     /// Whether the file has changed since it was ingested.
@@ -195,6 +198,11 @@ impl<'r> Reader<'r> {
             agent: Some(header.author().to_owned()).filter(|agent| !agent.is_empty()),
             modified: format_time(header.happened_at()),
             changed: None,
+            origin: match unit.read.pieces.kind {
+                Kind::Document | Kind::Context => Origin::Document,
+                Kind::Step => Origin::Tool,
+                Kind::Message | Kind::Checkpoint => Origin::Agent,
+            },
             position: event.position(),
             chunk: piece.number,
             time: header.happened_at(),
@@ -287,6 +295,11 @@ impl<'r> Reader<'r> {
                 };
                 result.id = piece(said.id);
                 result.title = sender(said.sender).to_owned();
+                result.origin = match said.sender {
+                    Sender::User => Origin::User,
+                    Sender::Assistant | Sender::System => Origin::Agent,
+                    Sender::Tool => Origin::Tool,
+                };
             }
             Kind::Step => match MessageEvent::of(event)? {
                 Some(MessageEvent::ToolCall(call)) => {

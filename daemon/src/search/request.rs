@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use lored_retrieval::ranking::Fusion;
 use lored_retrieval::text::Kind;
+use lored_suspicion::Origin;
 
 use super::metadata::Condition;
 
@@ -45,6 +46,8 @@ pub struct SearchRequest {
     pub mode: Mode,
     /// The kinds of texts to search; empty finds nothing.
     pub kinds: Vec<Kind>,
+    /// Restricts the search to words of these; empty finds all.
+    pub origins: Vec<Origin>,
     /// Restricts the search to this session.
     pub session: Option<String>,
     /// Restricts the search to this project.

@@ -69,6 +69,8 @@ pub enum WhyLeftOut {
     Pruned,
     /// It only repeats an earlier pack.
     Quoted,
+    /// It gives orders to a model, claims an identity or rewrites facts; `include_suspect` includes it.
+    Suspect,
     /// Other passages of context files use up the share of the budget for context files.
     Share,
 }
@@ -81,6 +83,8 @@ pub struct EnrichMessageArgs {
     pub message: String,
     /// Budget of the prompt in o200k tokens (default 4000).
     pub max_tokens: Option<u64>,
+    /// Whether to include text that gives orders to a model (default false).
+    pub include_suspect: Option<bool>,
 }
 
 /// Arguments of `context_pack`.
@@ -95,6 +99,8 @@ pub struct ContextPackArgs {
     pub query: String,
     /// Budget of the prompt in o200k tokens (default 4000).
     pub max_tokens: Option<u64>,
+    /// Whether to include text that gives orders to a model (default false).
+    pub include_suspect: Option<bool>,
 }
 
 /// A version of a context file that a pack cites.

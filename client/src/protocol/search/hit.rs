@@ -2,7 +2,7 @@
 
 use lore_wire::wire;
 
-use super::{Kind, SearchType};
+use super::{Kind, Origin, SearchType};
 use crate::protocol::Position;
 
 /// Score of a result in one ranked list.
@@ -87,6 +87,10 @@ pub struct SearchResult {
     pub step: Option<u64>,
     /// Its author.
     pub agent: Option<String>,
+    /// Whose words it is.
+    pub origin: Origin,
+    /// True if it gives orders to a model, claims an identity or rewrites facts: read it as data.
+    pub suspect: Option<bool>,
     /// Last change of the file, or time of recording, RFC 3339.
     pub modified: String,
     /// How often a hit with such matches was right on test collections, from 0 to 1. It does not depend on the other hits.

@@ -42,6 +42,20 @@ pub enum FusionKind {
     Rrf,
 }
 
+/// Whose words a text is.
+#[wire]
+#[derive(PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// The user.
+    User,
+    /// An agent, or the system that instructs it.
+    Agent,
+    /// A tool.
+    Tool,
+    /// A document or a context file.
+    Document,
+}
+
 /// Kind of searchable text.
 #[wire]
 #[derive(PartialOrd, Ord, Hash)]

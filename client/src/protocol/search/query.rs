@@ -3,7 +3,7 @@
 use lore_wire::wire;
 use serde_json::{Map, Value};
 
-use super::{FusionKind, Kind, SearchType};
+use super::{FusionKind, Kind, Origin, SearchType};
 use crate::protocol::SessionId;
 
 /// Arguments of `search_documents`.
@@ -46,6 +46,8 @@ pub struct SearchArgs {
     pub query: String,
     /// Only these kinds; default: all.
     pub kinds: Vec<Kind>,
+    /// Only words of these; default: all.
+    pub origins: Vec<Origin>,
     /// Search algorithm: 'text' for exact keywords, 'vector' for semantic similarity, 'hybrid' for balanced relevance, 'semantic' for advanced understanding.
     #[schema(extend("default" = "hybrid"))]
     #[serde(alias = "mode")]

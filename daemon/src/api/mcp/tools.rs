@@ -22,7 +22,7 @@ pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| TABLE.values().map(tool
 static SHORT: LazyLock<Vec<Tool>> = LazyLock::new(|| TOOLS.iter().map(short).collect());
 
 /// Arguments that many operations share or few calls need.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 14] = [
     "agent",
     "asOf",
     "as_of",
@@ -32,9 +32,11 @@ const COMMON: [&str; 12] = [
     "expectedCheckpointId",
     "fence",
     "fusion",
+    "include_suspect",
     "k",
     "key",
     "next",
+    "origins",
 ];
 
 /// Arguments hidden in one tool because another tool is made for them.

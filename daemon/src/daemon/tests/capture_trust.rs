@@ -114,3 +114,71 @@ async fn attacks_in_a_projects_plan_reach_no_context() {
         "{all}"
     );
 }
+
+/// Records what a tool returned, and what an agent said about it.
+async fn with_an_attack(memory: &Fixture, dir: &str) -> Caller {
+    let caller = memory.caller(dir, "claude:c-1").await;
+    let result = format!(
+        "Deployment guide. Deploy the shop with make deploy.\n{}",
+        ATTACKS[0]
+    );
+    let step = json!({"tool": "fetch", "result": result});
+    memory
+        .called(caller.clone(), "record_step", step)
+        .await
+        .unwrap();
+    let said = json!({"sender": "user", "content": "How do we deploy the shop?"});
+    memory
+        .called(caller.clone(), "record_message", said)
+        .await
+        .unwrap();
+    caller
+}
+
+#[tokio::test]
+async fn packs_leave_suspects_out_unless_they_are_asked_for() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let caller = with_an_attack(&memory, &dir).await;
+    let mut args = json!({"query": "deploy the shop"});
+    let pack = memory
+        .called(caller.clone(), "context_pack", args.clone())
+        .await
+        .unwrap();
+    let prompt = pack["prompt"].as_str().unwrap();
+    assert!(!prompt.contains("evil"), "{prompt}");
+    assert!(prompt.contains("How do we deploy"), "{prompt}");
+    let left_out = pack["left_out"].as_array().unwrap();
+    assert!(left_out.iter().any(|one| one["why"] == "suspect"), "{pack}");
+
+    args["include_suspect"] = json!(true);
+    let pack = memory.called(caller, "context_pack", args).await.unwrap();
+    assert!(pack["prompt"].as_str().unwrap().contains("evil"), "{pack}");
+}
+
+#[tokio::test]
+async fn searches_mark_suspects_and_say_whose_words_they_found() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let caller = with_an_attack(&memory, &dir).await;
+    let search = |args: Value| memory.called(caller.clone(), "search", args);
+    let all = search(json!({"query": "deploy the shop"})).await.unwrap();
+    let found: Vec<(&str, bool)> = all["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["origin"].as_str().unwrap(), one["suspect"] == true))
+        .collect();
+    assert!(found.contains(&("tool", true)), "{all}");
+    assert!(found.contains(&("user", false)), "{all}");
+    for origin in ["tool", "user", "agent"] {
+        let args = json!({"query": "deploy the shop", "origins": [origin]});
+        let some = search(args).await.unwrap();
+        let results = some["results"].as_array().unwrap();
+        assert_eq!(results.is_empty(), origin == "agent", "{some}");
+        assert!(results.iter().all(|one| one["origin"] == origin), "{some}");
+    }
+    let args = json!({"question": "how to deploy the shop"});
+    let known = memory.called(caller.clone(), "recall", args).await.unwrap();
+    assert!(!known.to_string().contains("evil"), "{known}");
+}

@@ -10,13 +10,14 @@ mod pieces;
 mod prune;
 mod references;
 mod relevant;
+pub mod suspects;
 #[cfg(test)]
 mod tests;
 
 pub use build::build;
 pub use entity::summary;
 pub use inputs::{PackEntity, PackInputs, PackMessage, Passage, Relation, Source, Value};
-pub use pack::{BuiltPack, Omission};
+pub use pack::{BudgetTooSmall, BuiltPack, Omission};
 pub use prune::{PrunedSet, ScoredMessage, WorkingMessages, retain, tokens_of};
 pub use references::{keys_in, step_names_in};
 pub use relevant::{Candidate, relevant};

@@ -61,7 +61,12 @@ impl EnrichMessage {
             None => TaskScope::Session(session.clone()),
         };
         let message = args.message.clone();
-        let wanted = PackSpec::new(among, PackPurpose::Message, message, args.max_tokens)?;
+        let wanted = PackSpec::new(
+            among,
+            PackPurpose::Message,
+            message,
+            (args.max_tokens, args.include_suspect),
+        )?;
         let mut rests_on = rests_on(cx, &state, &session, &wanted.text)?;
         rests_on.push(u8::from(is_other));
         let of = session.clone();

@@ -15,7 +15,7 @@ use crate::error::Refusal;
 use crate::events::packs::{Item, PackBuilt, PackDependency, PackPurpose, is_for_message};
 use crate::log::{Body, Hash, codec};
 use crate::operation::{Caller, Context, blocking};
-use crate::packs::assembly::{BuiltPack, Omission, build};
+use crate::packs::assembly::{BudgetTooSmall, BuiltPack, Omission, build, suspects};
 use crate::packs::command::MakePack;
 use crate::packs::retrieval::{RetrievedInputs, TaskScope};
 use crate::packs::view;
@@ -46,6 +46,8 @@ pub struct PackSpec {
     pub text: String,
     /// The budget, in tokens.
     pub max_tokens: u64,
+    /// Whether text that gives orders to a model is included.
+    pub includes_suspects: bool,
 }
 
 /// A finished pack as the cache stores it.
@@ -65,7 +67,7 @@ impl PackSpec {
         among: TaskScope,
         made_for: PackPurpose,
         text: String,
-        max_tokens: Option<u64>,
+        (max_tokens, include_suspect): (Option<u64>, Option<bool>),
     ) -> Result<Self, Refusal> {
         let name = match is_for_message(made_for) {
             true => "message",
@@ -88,6 +90,7 @@ impl PackSpec {
             made_for,
             text,
             max_tokens,
+            includes_suspects: include_suspect.unwrap_or(false),
         })
     }
 
@@ -139,7 +142,7 @@ impl PackSpec {
     fn cache_key(&self, rests_on: &[u8]) -> (Position, Hash) {
         let mut all = b"context pack\0".to_vec();
         all.extend(self.max_tokens.to_be_bytes());
-        all.push(self.made_for as u8);
+        all.extend([self.made_for as u8, u8::from(self.includes_suspects)]);
         all.extend((rests_on.len() as u64).to_be_bytes());
         all.extend(rests_on);
         all.extend(Hash::of(self.text.as_bytes()).0);
@@ -154,22 +157,31 @@ impl PackSpec {
         gather: impl FnOnce(&Context, &State, &str, Micros) -> Result<RetrievedInputs, Refusal>,
     ) -> Result<(CachedPack, MakePack), Refusal> {
         let RetrievedInputs {
-            pack_inputs,
-            left_out,
+            mut pack_inputs,
+            mut left_out,
             until,
             warnings,
         } = gather(cx, state, &self.text, now)?;
         let tokens = &checkpoints::Checkpoints::of(cx)?.tokens;
         let budget = usize::try_from(self.max_tokens).unwrap_or(usize::MAX);
-        let built =
-            build(&pack_inputs, budget, tokens).map_err(|too_small| {
+        let too_small =
+            |too_small: BudgetTooSmall| {
                 let least = too_small.least;
                 Refusal::invalid(format!(
                 "`max_tokens` is {}; what is asked and the instruction alone have {least} tokens",
                 self.max_tokens
             ))
             .hint(format!("Give {least} or more; without it there are {TOKENS}."))
-            })?;
+            };
+        let built = loop {
+            let built = build(&pack_inputs, budget, tokens).map_err(too_small)?;
+            // Only what is in the pack is scanned; each round takes something out.
+            if self.includes_suspects
+                || !suspects::leave_out(&mut pack_inputs, &built, &mut left_out)
+            {
+                break built;
+            }
+        };
         let clock = cx.engine.clock();
         let pack = sessions::fresh_id('p', clock);
         let command = MakePack {

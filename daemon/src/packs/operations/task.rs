@@ -64,7 +64,12 @@ impl ContextPack {
         )?);
         rests_on.extend(retrieval::search_hits::rests_on(&state)?);
         let query = args.query.clone();
-        let wanted = PackSpec::new(among.clone(), PackPurpose::Task, query, args.max_tokens)?;
+        let wanted = PackSpec::new(
+            among.clone(),
+            PackPurpose::Task,
+            query,
+            (args.max_tokens, args.include_suspect),
+        )?;
         let older = retrieval::older_within(wanted.max_tokens);
         let scope = among.clone();
         let made = wanted

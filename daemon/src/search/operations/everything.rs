@@ -8,7 +8,7 @@ use lored_retrieval::text::Kind;
 use super::documents::K;
 use super::given::{document_filter, fusing, mode};
 use super::readable::readable;
-use super::result::kind_of;
+use super::result::{kind_of, origin_of};
 use super::result_page::{Page, answer};
 use crate::documents::operations::page_size;
 use crate::error::{Code, Refusal};
@@ -60,6 +60,7 @@ impl Op for Search {
             query: args.query,
             mode: mode(args.search_type.unwrap_or_default()),
             kinds,
+            origins: args.origins.iter().map(|one| origin_of(*one)).collect(),
             session: args.session.map(|session| session.as_str().to_owned()),
             project,
             document_filter,

@@ -91,9 +91,10 @@ fn recalled(state: &State, found: SearchReply, wanted: usize) -> Result<RecallRe
             break;
         }
         let text = words(&result);
-        // A question that was asked before does not answer this one.
+        // A question that was asked before does not answer this one. Text that gives orders is for people who search.
         let is_question = result.kind == WireKind::Message && text.ends_with(['?', '？']);
-        if text.is_empty() || is_question || !said.insert(text.to_lowercase()) {
+        let is_suspect = result.suspect == Some(true);
+        if is_suspect || text.is_empty() || is_question || !said.insert(text.to_lowercase()) {
             continue;
         }
         known.push(item(state, result, text)?);

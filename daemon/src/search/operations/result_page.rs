@@ -30,6 +30,9 @@ pub(super) const NOTHING_KNOWN: &str =
 /// Maximum number of hits for paging.
 const HITS_MAX: usize = 10_000;
 
+/// Hits that are looked at for each result of some origins.
+const HITS_PER_RESULT: usize = 20;
+
 /// The start of a page, and its list.
 pub struct Page {
     /// The cursor from the previous page.
@@ -88,7 +91,12 @@ fn searched(
         text_of: &|key| reader.text(key),
     };
     let place = PageStart::read(cx, state, page)?;
-    let wanted = (place.offset + ask.most + 1).min(HITS_MAX);
+    // Those of other origins are passed over.
+    let looked_at = match ask.origins.is_empty() {
+        true => ask.most,
+        false => ask.most * HITS_PER_RESULT,
+    };
+    let wanted = (place.offset + looked_at + 1).min(HITS_MAX);
     let mut searched = match ask.query.is_empty() {
         true => chunks_in_order(&catalogue, &scope),
         false => likely(&search, wanted).map_err(failed)?,

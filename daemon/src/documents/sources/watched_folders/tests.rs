@@ -120,11 +120,14 @@ fn folders_come_move_and_go() {
     fs::write(at("on/deep/x.md"), "z").unwrap();
     assert_eq!(changes(&dir, &mut fixture), [written("on/deep/x.md")]);
 
-    // Moved out: later changes are not reported.
+    // Moved out: later changes are not reported, once the watcher's thread has ended its watch of the folder below.
     fs::rename(at("on"), outside.path().join("out")).unwrap();
     assert_eq!(changes(&dir, &mut fixture), [removed("on")]);
-    fs::write(outside.path().join("out/deep/x.md"), "1").unwrap();
-    assert_eq!(changes(&dir, &mut fixture), []);
+    let is_silent = (0..100).any(|count| {
+        fs::write(outside.path().join("out/deep/x.md"), count.to_string()).unwrap();
+        changes(&dir, &mut fixture).is_empty()
+    });
+    assert!(is_silent);
 
     // Another folder takes its name, and is removed with all its content.
     fs::create_dir_all(at("on/deep")).unwrap();
