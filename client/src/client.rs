@@ -68,7 +68,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::Refused`] with the daemon's reason; [`Error::Waits`] for a write in a mailbox that no daemon serves;
-    /// otherwise the reason why there is no reply.
+    /// otherwise why the daemon did not reply.
     pub fn call(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         if self.exchange.is_some() {
             return self.call_by_mailbox(name, args, self.sandboxed());

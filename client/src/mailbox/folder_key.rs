@@ -49,7 +49,7 @@ pub fn folder_session(folder: &Path) -> String {
 /// Returns the seal of a folder's mailbox, if the folder has a key that is this user's alone.
 ///
 /// # Errors
-/// The system's error; `NotFound` if there is no key.
+/// The system's error; `NotFound` if the folder has no key.
 pub fn folder_seal(folder: &Path) -> io::Result<Seal> {
     let refused = |why| io::Error::new(io::ErrorKind::PermissionDenied, why);
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -130,7 +130,7 @@ mod tests {
         let file = made.close(Direction::Request, &name, b"x");
         let opened = read.open(Direction::Request, &name, &file);
         assert_eq!(opened, Some(&b"x"[..]));
-        // What is in it is no part of the repository.
+        // Git ignores what is in the folder.
         let ignored = fs::read_to_string(folder.join(".lore/.gitignore")).unwrap();
         assert_eq!(ignored, "*\n");
         assert_eq!(fs::read_dir(folder.join(OWN)).unwrap().count(), 2);

@@ -49,7 +49,7 @@ impl Seal {
         }
     }
 
-    /// Returns the seal of a host session whose id is no secret, with one.
+    /// Returns the seal of a host session whose id others may know, made with a secret.
     pub(super) fn with_secret(host_session: &str, secret: &str) -> Self {
         Self {
             key: format!("{host_session} {secret}"),

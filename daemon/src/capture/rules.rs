@@ -77,6 +77,8 @@ impl CaptureRules {
             | Observed::PermissionAsked { call } => {
                 table.tools.unwrap_or(true) && !self.is_about_excluded(call, dir)
             }
+            // Plans are made by calls.
+            Observed::Plan { .. } => table.tools.unwrap_or(true),
             Observed::FileChanged { path } => !self.excludes(path, dir),
             _ => true,
         }

@@ -70,8 +70,8 @@ pub struct PauseCaptureArgs {
     pub ms: Option<u64>,
 }
 
-/// Arguments of `resume_capture`.
-#[wire(args(key, agent))]
+/// Arguments of `resume_capture`. Repeating it ends nothing more.
+#[wire(args(agent))]
 #[derive(Default)]
 pub struct ResumeCaptureArgs {
     /// Only in this project, by its id or `current`; default: everywhere, and in all projects.

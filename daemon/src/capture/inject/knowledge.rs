@@ -65,7 +65,7 @@ pub(in crate::capture) struct Knowledge {
     remembered: Position,
     /// The state of the trails that it was read from.
     generation: u64,
-    /// How often it was gathered anew.
+    /// Number of times that it was dropped and gathered again.
     round: u64,
     /// Number of prompts that were asked.
     prompts: u64,

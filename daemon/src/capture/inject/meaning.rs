@@ -57,8 +57,7 @@ fn model(models: &ModelPool) -> Option<Arc<Model>> {
     models.second()?.ok()
 }
 
-/// Returns the vector of a prompt; `None` if there is no model, or if it would take too long. Called on a thread that
-/// may block.
+/// Returns the vector of a prompt; `None` without a model, or when the model takes too long. Blocks its thread until then.
 pub(super) fn of_prompt(models: &Arc<ModelPool>, text: &str) -> Option<Vec<f32>> {
     let (sender, receiver) = channel();
     let (models, text) = (Arc::clone(models), beginning(text).to_owned());

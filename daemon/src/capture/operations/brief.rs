@@ -1,4 +1,4 @@
-//! The `brief` operation: what a session of the project is given at its start, for whoever asks.
+//! The `brief` operation: returns the text that a session of the project is given at its start.
 
 use std::sync::Arc;
 

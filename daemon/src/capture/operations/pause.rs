@@ -80,7 +80,6 @@ impl Op for ResumeCapture {
     const ACCESS: Access = Access::Write;
 
     async fn call(call: Call<ResumeCaptureArgs>) -> Result<ResumeCaptureReply, Refusal> {
-        let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
         let state = State::live(&cx, None).await?;
         let project = sessions::named_project(&cx, &state, &caller, args.project)?;
@@ -112,7 +111,7 @@ impl Op for ResumeCapture {
             event: CaptureEvent::Resumed,
             salt: cx.engine.clock().random(),
         };
-        let outcome = Arc::clone(&cx).write(&caller, claim, 0, command).await?;
+        let outcome = Arc::clone(&cx).write(&caller, None, 0, command).await?;
         Ok(ResumeCaptureReply {
             ended,
             position: outcome.event.position(),

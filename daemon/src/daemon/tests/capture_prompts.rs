@@ -73,7 +73,7 @@ async fn a_prompt_says_who_changed_the_files_since_the_last_turn() {
         .asks(&dir, "other", "Rename the price of the cart")
         .await;
     memory.edits(&dir, "other", "t2", "src/logo.rs").await;
-    // What it changed is no concern of this session.
+    // This session is not told what it changed.
     assert_eq!(memory.asks(&dir, "mine", "go on").await, "");
     memory.edits(&dir, "other", "t3", "src/cart.rs").await;
     let text = memory.asks(&dir, "mine", "and now?").await;
