@@ -67,6 +67,14 @@ pub fn event_words(kind: &str, payload: &Value, width: usize) -> String {
             let until = until.map(|until| format!(" until {until}"));
             format!("paused recording{}", until.unwrap_or_default())
         }
+        "SuspicionReviewed" => {
+            let event = number(payload, "event");
+            match text("judgement") {
+                "accepted" => format!("accepted what position {event} says"),
+                "rejected" => format!("rejected what position {event} says"),
+                _ => format!("left the judgement of position {event} to the rules"),
+            }
+        }
         "CaptureResumed" => "resumed recording".to_owned(),
         "SessionLeased" => {
             let until = payload.get("until").and_then(Value::as_i64);

@@ -17,6 +17,7 @@ mod service;
 mod setting;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -58,6 +58,7 @@ pub mod read_context;
 pub mod reload;
 pub mod reloadable;
 pub mod resource;
+pub mod review;
 pub mod rows;
 pub mod sandbox;
 pub mod sanitize;
@@ -68,6 +69,7 @@ mod spool;
 pub mod state;
 pub mod steps;
 pub mod transfer;
+pub mod trust;
 pub mod upstream;
 pub mod watch;
 

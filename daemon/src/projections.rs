@@ -21,12 +21,13 @@ use crate::projects;
 use crate::sessions::{self, EventEffects, SessionEvent};
 use crate::steps::{self, StepEvent};
 use crate::store::{Error, Keyspace, Rows, RowsMut};
+use crate::trust;
 
 /// Folds every kind of event: the log's index first, then each view.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Projections;
 
-const SPACES: [Keyspace; 13] = [
+const SPACES: [Keyspace; 14] = [
     // First, so that a rebuild empties it first: the index is rebuilt from it.
     BLOB_NAMES,
     INDEX,
@@ -40,6 +41,7 @@ const SPACES: [Keyspace; 13] = [
     projects::SPACE,
     documents::SPACE,
     capture::SPACE,
+    trust::SPACE,
     FORGOTTEN,
 ];
 
@@ -109,9 +111,12 @@ fn apply(
             }
         }
         Some(Event::Pack(pack)) => effects.is_no_change = pack.is_no_change(),
+        // A person who judges a text does not work in its session.
+        Some(Event::Trust(_)) => effects.is_no_change = true,
         Some(_) | None => {}
     }
     sessions::apply(rows, event, meta, effects)?;
+    trust::apply(rows, event, meta)?;
     match meta {
         Some(Event::Step(step)) => {
             if effects.is_step {
@@ -148,8 +153,9 @@ fn apply(
         Some(Event::Project(project)) => projects::apply(rows, event, project, record),
         Some(Event::Document(document)) => documents::apply(rows, event, document, record),
         Some(Event::Capture(event_of_capture)) => capture::apply(rows, event, event_of_capture),
-        // Session events are folded above by `sessions::apply`, and forgetting before this function.
-        Some(Event::Session(_) | Event::Forgetting(_)) | None => Ok(()),
+        // Session events are folded above by `sessions::apply`, judgements by `trust::apply`, and forgetting before this
+        // function.
+        Some(Event::Session(_) | Event::Trust(_) | Event::Forgetting(_)) | None => Ok(()),
     }
 }
 
@@ -162,5 +168,6 @@ fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     messages::forget(rows, session)?;
     entities::forget(rows, session)?;
     packs::forget(rows, session)?;
+    trust::forget(rows, session)?;
     checkpoints::forget(rows, session)
 }

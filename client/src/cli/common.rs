@@ -61,3 +61,11 @@ pub const DRY_RUN: Flag = Flag::switch(
 pub const YES: Flag = Flag::switch("yes", "Do not ask")
     .local()
     .conflicts(&["dry-run"]);
+
+/// Whose words a text is, as choices of a flag.
+pub const ORIGINS: &[(&str, &str)] = &[
+    ("user", "What users said"),
+    ("agent", "What agents said and saved"),
+    ("tool", "What tools returned"),
+    ("document", "Documents and context files"),
+];

@@ -31,6 +31,7 @@ mod programs;
 mod project;
 mod remember;
 mod report;
+mod review;
 mod search;
 mod service;
 mod session;
@@ -88,6 +89,7 @@ static COMMANDS: &[Command] = &[
     programs::CONFIG,
     pause::PAUSE,
     pause::RESUME,
+    review::REVIEW,
     forget::FORGET,
     status::COMPACT,
     moving::EXPORT,
@@ -127,6 +129,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "config",
             "pause",
             "resume-capture",
+            "review",
             "forget",
             "compact",
             "export",

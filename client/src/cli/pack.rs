@@ -4,6 +4,7 @@
 use serde_json::{Value, json};
 
 use super::command::Command;
+use super::common::ORIGINS;
 use super::flag::{Fields, Flag, Kind};
 use super::output::{is_terminal, sanitize, text_for};
 use super::parser::Matches;
@@ -31,6 +32,7 @@ pub const PACK: Command = Command::client(
     Flag::text("project", "ID", "Project of the task, if not that of this folder; --session: only one of its sessions"),
     Flag::number("max-tokens", "COUNT", "At most this many tokens in the prompt; otherwise 4000"),
     Flag::switch("include-suspect", "Include text that gives orders to a model").sends("include_suspect"),
+    Flag::of(Kind::Choices(ORIGINS), "origin", "ORIGIN", "Only words of these; may be repeated").local(),
 ]])
 .examples(&["lore pack \"what is its status?\"", "lore pack --for-task \"replace the uplinks\" --max-tokens 2000"]);
 
@@ -60,6 +62,10 @@ fn pack(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     fields.put_some("max_tokens", matches.number("max-tokens").as_ref())?;
     if matches.is("include-suspect") {
         fields.put("include_suspect", &true)?;
+    }
+    let origins = matches.texts("origin");
+    if !origins.is_empty() {
+        fields.put("origins", &origins)?;
     }
     let reply = caller.reply(operation, fields)?;
     let rendered = prompt(&super::report::read(&reply.json)?);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::command::Command;
+use super::common::ORIGINS;
 use super::flag::{Fields, Flag, Kind};
 use super::output::sanitize;
 use super::parser::Matches;
@@ -76,12 +77,7 @@ pub const SEARCH: Command = Command::call_with(
         )
         .sends("kinds"),
         Flag::of(
-            Kind::Choices(&[
-                ("user", "What users said"),
-                ("agent", "What agents said and saved"),
-                ("tool", "What tools returned"),
-                ("document", "Documents and context files"),
-            ]),
+            Kind::Choices(ORIGINS),
             "origin",
             "ORIGIN",
             "Only words of these; may be repeated",

@@ -12,10 +12,12 @@
 //!
 //! A process is named by its id and its start time, because the system uses ids again.
 
+mod person;
 mod process;
 
 use std::path::Path;
 
+pub use person::why_no_person;
 use process::Process;
 
 /// Longest text of a host session, in bytes.

@@ -71,6 +71,17 @@ impl Process {
         Self::of(std::process::id())
     }
 
+    /// Returns the process with an id, if the system shows it.
+    pub fn with_id(id: u32) -> Option<Self> {
+        Self::of(id)
+    }
+
+    /// Returns the processes above it, the nearest first.
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> {
+        let first = Self::of(self.parent);
+        std::iter::successors(first, |process| Self::of(process.parent)).take(ANCESTORS_MAX)
+    }
+
     /// Returns whether it has a controlling terminal.
     pub const fn has_terminal(&self) -> bool {
         self.has_terminal
@@ -99,7 +110,7 @@ impl Process {
 
     /// Returns the process of the host that started it: its nearest ancestor that the host has not marked with this
     /// variable, and that only runs a command for another: no wrapper, no shell for a single command, no subshell.
-    pub fn host(&self, mark: Option<&str>) -> Self {
+    pub fn host(&self, mark: Option<&'static str>) -> Self {
         let mut process = self.clone();
         let mut next = process.parent();
         for _ in 0..ANCESTORS_MAX {
@@ -244,16 +255,26 @@ impl Process {
     }
 
     /// Returns its words, each with a zero byte behind it.
-    fn words(&self) -> Option<Vec<u8>> {
+    pub(super) fn words(&self) -> Option<Vec<u8>> {
         read(&format!("/proc/{}/cmdline", self.id))
     }
 
     /// Returns whether this variable was set when it started.
-    fn has_variable(&self, name: &str) -> bool {
-        let all = read(&format!("/proc/{}/environ", self.id)).unwrap_or_default();
-        all.split(|byte| *byte == 0).any(|one| {
-            let value = one.strip_prefix(name.as_bytes());
-            value.is_some_and(|value| value.first() == Some(&b'='))
+    fn has_variable(&self, name: &'static str) -> bool {
+        self.first_variable([name]).is_some()
+    }
+
+    /// Returns the first of these variables that was set when it started. A confined process does not see those of others.
+    pub(super) fn first_variable(
+        &self,
+        names: impl IntoIterator<Item = &'static str>,
+    ) -> Option<&'static str> {
+        let all = read(&format!("/proc/{}/environ", self.id))?;
+        names.into_iter().find(|name| {
+            all.split(|byte| *byte == 0).any(|one| {
+                let value = one.strip_prefix(name.as_bytes());
+                value.is_some_and(|value| value.len() > 1 && value.starts_with(b"="))
+            })
         })
     }
 }
@@ -279,14 +300,22 @@ impl Process {
         })
     }
 
-    fn words(&self) -> Option<Vec<u8>> {
+    pub(super) fn words(&self) -> Option<Vec<u8>> {
         let text = Self::ps(&["-o", "command=", "-p", &self.id.to_string()])?;
         Some(text.replace(' ', "\0").into_bytes())
     }
 
     /// The system does not show it.
-    fn has_variable(&self, _name: &str) -> bool {
+    fn has_variable(&self, _name: &'static str) -> bool {
         false
+    }
+
+    /// The system does not show them.
+    pub(super) fn first_variable(
+        &self,
+        _names: impl IntoIterator<Item = &'static str>,
+    ) -> Option<&'static str> {
+        None
     }
 
     fn ps(arguments: &[&str]) -> Option<String> {

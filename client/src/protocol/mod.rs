@@ -25,6 +25,7 @@ pub mod packs;
 pub mod projects;
 mod raw;
 mod reply;
+pub mod review;
 pub mod search;
 pub mod sessions;
 pub mod status;

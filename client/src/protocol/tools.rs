@@ -63,6 +63,7 @@ pub const READ_OPERATIONS: &[&str] = &[
     "search",
     "recall",
     "brief",
+    "list_suspects",
     "get_index_summary",
     "search_work_items",
     "search_by_work_item",

@@ -28,7 +28,7 @@ use crate::capture::Capture;
 use crate::error::{Code, Refusal};
 use crate::log::Actor;
 use crate::operation::{
-    Caller, Context, Quota, Reply, SessionUse, WaitPermit, blocking, check_agent,
+    Caller, CallerProcess, Context, Quota, Reply, SessionUse, WaitPermit, blocking, check_agent,
 };
 use crate::projects;
 use crate::state::State;
@@ -91,13 +91,13 @@ enum Event {
 }
 
 impl Endpoint {
-    /// Serves one connection until it closes or its Hello requests MCP.
+    /// Serves one connection of a user's process until it closes or its Hello requests MCP.
     ///
     /// # Errors
     /// When the peer disconnects or does not read its answers. Invalid frames get an error frame instead.
     pub async fn frames<R, W>(
         &self,
-        uid: u32,
+        (uid, process): (u32, CallerProcess),
         connection_slot: &ConnectionSlot,
         reader: &mut R,
         writer: &mut W,
@@ -107,7 +107,7 @@ impl Endpoint {
         W: AsyncWrite + Unpin,
     {
         let mut out = Outbox::default();
-        let (hello, caller, tools) = match self.greet(uid, reader).await {
+        let (hello, mut caller, tools) = match self.greet(uid, reader).await {
             Ok(Some(greeted)) => greeted,
             Ok(None) => return Ok(AfterRequest::Closed),
             Err(error) => {
@@ -125,6 +125,7 @@ impl Endpoint {
                 tools,
             }));
         }
+        caller.process = process;
         self.calls(&caller, connection_slot, reader, writer, out)
             .await?;
         Ok(AfterRequest::Closed)
@@ -471,5 +472,6 @@ pub async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Cal
         default_key: None,
         boxed_as: None,
         wait_permit: WaitPermit::default(),
+        process: CallerProcess::Unknown,
     })
 }

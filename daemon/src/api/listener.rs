@@ -25,6 +25,7 @@ use super::http::HttpAuth;
 use super::limits::{Budget, Limits};
 use super::{http, mcp};
 use crate::error::Refusal;
+use crate::operation::CallerProcess;
 use crate::reloadable::Reloadable;
 
 /// Pause after a failed accept, for example when no descriptor is left.
@@ -54,6 +55,15 @@ pub struct Peer {
     pub uid: u32,
     /// The primary group id.
     pub gid: u32,
+    /// The process that connected.
+    pub process: CallerProcess,
+}
+
+/// Returns the process with an id of the system; it gives 0 for one of another process namespace.
+fn process(id: Option<i32>) -> CallerProcess {
+    let id = id.and_then(|id| u32::try_from(id).ok());
+    id.filter(|id| *id > 0)
+        .map_or(CallerProcess::Unknown, CallerProcess::Id)
 }
 
 /// The three transports on one listener.
@@ -150,6 +160,7 @@ impl Transports {
         let peer = Peer {
             uid: rustix::process::geteuid().as_raw(),
             gid: rustix::process::getegid().as_raw(),
+            process: CallerProcess::Unknown,
         };
         let gives_way = CancellationToken::new();
         let Some(connection_slot) = self.connection_slots.take(peer.uid, gives_way.clone()) else {
@@ -192,6 +203,7 @@ impl Transports {
             Ok(peer) => Peer {
                 uid: peer.uid(),
                 gid: peer.gid(),
+                process: process(peer.pid()),
             },
             Err(error) => {
                 tracing::warn!(%error, "a peer without credentials was refused");
@@ -243,7 +255,7 @@ impl Transports {
         let endpoint = self.transport(tenant_handle.dispatch, limits);
         // Also decremented when the connection is evicted: its future is dropped then.
         let _leaves = ClientCountGuard::count(&endpoint);
-        self.enter(&endpoint, first, peer.uid, connection_slot, reader, write)
+        self.enter(&endpoint, first, peer, connection_slot, reader, write)
             .await
     }
 
@@ -251,17 +263,23 @@ impl Transports {
         &self,
         endpoint: &Endpoint,
         first: Option<u8>,
-        uid: u32,
+        peer: Peer,
         connection_slot: &ConnectionSlot,
         mut reader: BufReader<OwnedReadHalf>,
         mut writer: OwnedWriteHalf,
     ) -> io::Result<()> {
+        let uid = peer.uid;
         match first {
             None => Ok(()),
             // The length of a Hello begins with 0. A frame over the limit may begin with another byte;
             // the frame transport answers it.
             Some(0..=8) => match endpoint
-                .frames(uid, connection_slot, &mut reader, &mut writer)
+                .frames(
+                    (uid, peer.process),
+                    connection_slot,
+                    &mut reader,
+                    &mut writer,
+                )
                 .await?
             {
                 AfterRequest::Closed => Ok(()),

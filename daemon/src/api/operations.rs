@@ -8,7 +8,7 @@ use lore::protocol::Toolset;
 use crate::operation::Operation;
 use crate::{
     backup, capture, checkpoints, documents, entities, forgetting, log_admin, messages, packs,
-    projects, search, sessions, steps, transfer,
+    projects, review, search, sessions, steps, transfer,
 };
 
 /// The operations of each family, which may come from several feature modules.
@@ -30,6 +30,7 @@ pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Log, log_admin::OPERATIONS),
     (Toolset::Log, backup::operations::OPERATIONS),
     (Toolset::Log, capture::operations::OPERATIONS),
+    (Toolset::Log, review::operations::OPERATIONS),
 ];
 
 /// Every operation, by name.

@@ -22,6 +22,8 @@ pub struct Limits {
     pub clean_percent: u64,
     /// A session is inactive after this many days without a read or write.
     pub inactive_days: u64,
+    /// Top-level keys of contexts that only a person changes; `protected` in the section `[trust]`.
+    pub protected: Vec<String>,
 }
 
 impl Default for Limits {
@@ -34,6 +36,7 @@ impl Default for Limits {
             warn_percent: 80,
             clean_percent: 90,
             inactive_days: 30,
+            protected: Vec::new(),
         }
     }
 }
@@ -185,6 +188,7 @@ mod tests {
         warn_percent: 80,
         clean_percent: 90,
         inactive_days: 30,
+        protected: Vec::new(),
     };
 
     /// Each limit holds at its boundary and reports current, requested and maximum bytes.

@@ -24,6 +24,7 @@ mod object_uses;
 pub mod operations;
 mod pack;
 mod prepare;
+mod protected;
 pub mod resource;
 mod restore;
 mod values;

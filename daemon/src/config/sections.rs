@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::setting::{EffectTime, Setting, ValueType};
 use super::{
     Config, Durability, Error, access, capture, http, log, projects, redaction, resolvers, search,
-    service, set,
+    service, set, trust,
 };
 use crate::projects::CaptureTable;
 use crate::{checkpoints, packs};
@@ -29,6 +29,7 @@ pub struct File {
     documents: DocumentsTable,
     capture: CaptureTable,
     retention: RetentionTable,
+    trust: trust::TrustTable,
     redaction: redaction::RedactionTable,
     search: search::SearchTable,
     http: http::HttpTable,
@@ -71,6 +72,7 @@ pub fn all() -> Vec<Setting> {
         DocumentsTable::SETTINGS,
         capture::SETTINGS,
         RetentionTable::SETTINGS,
+        trust::TrustTable::SETTINGS,
         redaction::RedactionTable::SETTINGS,
         search::SearchTable::SETTINGS,
         http::HttpTable::SETTINGS,
@@ -107,6 +109,7 @@ impl File {
         self.documents.apply(&mut config)?;
         config.capture = capture::checked(self.capture)?;
         self.retention.apply(&mut config)?;
+        config.checkpoints.protected = self.trust.protected()?;
         config.redaction = self.redaction.settings()?;
         config.search = self.search.settings()?;
         config.http = self.http.settings()?;

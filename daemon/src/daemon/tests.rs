@@ -10,6 +10,7 @@ mod capture_trust;
 mod captured_results;
 mod expiry;
 mod own_sessions;
+mod protected_keys;
 mod remember;
 
 use std::path::Path;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use lored_ingest::Chunk;
+use lored_suspicion::Origin;
 use serde_bytes::ByteArray;
 
 use super::command::{AddPart, IngestDocument};
@@ -13,6 +14,7 @@ use crate::log::{Body, codec};
 use crate::operation::Context;
 use crate::steps::Text;
 use crate::store::PendingBlob;
+use crate::trust;
 
 /// Approximate size of a part's text, in bytes. A part is read whole to quote one chunk, so for each search
 /// result.
@@ -32,6 +34,7 @@ impl PreparedDocument {
         self.meta.chunks = number(self.chunks.len());
         self.meta.parts = number(ranges.len());
         self.meta.text_bytes = self.text.len() as u64;
+        self.meta.suspect = trust::suspicions([(&*self.text, Origin::Document)]);
         let mut pending: Vec<PendingBlob> = Vec::new();
         let mut first = None;
         let mut further = Vec::new();

@@ -88,6 +88,7 @@ impl Resource for Document {
             | Event::Checkpoint(_)
             | Event::Project(_)
             | Event::Capture(_)
+            | Event::Trust(_)
             | Event::Forgetting(_) => AffectedResources::default(),
         }
     }

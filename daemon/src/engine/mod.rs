@@ -90,6 +90,15 @@ impl DecisionContext<'_> {
     pub fn event(&self, record: RecordKey, position: Position) -> Result<Arc<LoggedEvent>, Error> {
         group::in_group_or_log(self.group, self.rows, record, position)
     }
+
+    /// Returns the event at a position of the log or of the same group; `None` if there is none.
+    pub fn at(&self, position: Position) -> Result<Option<Arc<LoggedEvent>>, Error> {
+        let in_group = self.group.iter().find(|one| one.position() == position);
+        match in_group {
+            Some(event) => Ok(Some(Arc::clone(event))),
+            None => Ok(Log::new(self.rows).at(position)?.map(Arc::new)),
+        }
+    }
 }
 
 /// A write command. Commands are prepared in parallel and decided by the writer.

@@ -51,6 +51,7 @@ pub fn described(meta: Event) -> Vec<DescribedEntity> {
         | Event::Project(_)
         | Event::Document(_)
         | Event::Capture(_)
+        | Event::Trust(_)
         | Event::Forgetting(_) => Vec::new(),
     }
 }

@@ -31,6 +31,9 @@ pub struct Observation {
     /// The host session of a process whose own session this becomes: hosts do not tell all their programs an id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<String>,
+    /// What makes a plan suspicious, as names of `lored_suspicion::Kind`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspect: Vec<String>,
 }
 
 /// The recording by hooks was paused: in the event's project, otherwise everywhere.

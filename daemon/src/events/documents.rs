@@ -105,6 +105,10 @@ pub struct DocumentMeta {
     pub parts: u32,
     /// Size of the text in all parts, in bytes.
     pub text_bytes: u64,
+    /// What makes its text suspicious, as names of `lored_suspicion::Kind`: it gives orders to a model, claims an
+    /// identity or rewrites facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspect: Vec<String>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,

@@ -161,6 +161,10 @@ pub struct MessageMeta {
     /// What it is, if it was recorded to be remembered in its project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remembered: Option<RememberedKind>,
+    /// What makes its text suspicious, as names of `lored_suspicion::Kind`: it gives orders to a model, claims an
+    /// identity or rewrites facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspect: Vec<String>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,
@@ -205,6 +209,10 @@ pub struct ToolCallMeta {
     /// Entities that the result mentions, each once, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<Mention>,
+    /// What makes its text suspicious, as names of `lored_suspicion::Kind`: it gives orders to a model, claims an
+    /// identity or rewrites facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspect: Vec<String>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,

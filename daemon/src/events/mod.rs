@@ -36,6 +36,8 @@ pub mod packs;
 pub mod projects;
 pub mod sessions;
 pub mod steps;
+mod summary;
+pub mod trust;
 
 use serde::de::DeserializeOwned;
 
@@ -247,6 +249,12 @@ events! {
         Resumed = CaptureResumed,
     }
 
+    /// A person judged what was recorded.
+    Trust(TrustEvent) {
+        /// A person accepted or rejected a text.
+        Reviewed(trust::SuspicionReviewed) = SuspicionReviewed,
+    }
+
     /// Content was forgotten.
     Forgetting(ForgettingEvent) {
         /// Some events of a stream.
@@ -255,42 +263,6 @@ events! {
         EventsErased(forgetting::EventsErased) = EventsErased,
         /// The result of a forget request or retention rule.
         Content(forgetting::ContentForgotten) = ContentForgotten,
-    }
-}
-
-impl Event {
-    /// Returns the hashes of the blobs that the event names.
-    #[must_use]
-    pub fn blobs(&self) -> &[BlobHash] {
-        match self {
-            Self::Step(StepEvent::Recorded(meta)) => &meta.blobs,
-            Self::Message(MessageEvent::Message(meta)) => &meta.blobs,
-            Self::Message(MessageEvent::ToolCall(meta)) => &meta.blobs,
-            Self::Project(ProjectEvent::Written(meta)) => &meta.blobs,
-            Self::Project(ProjectEvent::DraftSaved(meta)) => &meta.blobs,
-            Self::Document(DocumentEvent::Ingested(meta)) => &meta.blobs,
-            Self::Document(DocumentEvent::PartAdded(meta)) => &meta.blobs,
-            Self::Step(StepEvent::ExtractorRegistered | StepEvent::MappingRegistered)
-            | Self::Project(
-                ProjectEvent::Initialised(_)
-                | ProjectEvent::WorktreeSeen(_)
-                | ProjectEvent::Shared(_),
-            )
-            | Self::Document(
-                DocumentEvent::SourceAdded(_)
-                | DocumentEvent::SourceRemoved
-                | DocumentEvent::Restatted(_)
-                | DocumentEvent::Removed(_)
-                | DocumentEvent::FileFailed(_)
-                | DocumentEvent::FailureCleared(_),
-            )
-            | Self::Session(_)
-            | Self::Entity(_)
-            | Self::Pack(_)
-            | Self::Checkpoint(_)
-            | Self::Capture(_)
-            | Self::Forgetting(_) => &[],
-        }
     }
 }
 
@@ -326,6 +298,7 @@ of_kind! {
     capture::Observation => HostObserved,
     capture::ObservationDetails => HostObserved,
     capture::CapturePaused => CapturePaused,
+    trust::SuspicionReviewed => SuspicionReviewed,
     CheckpointSaved => CheckpointSaved,
     checkpoints::CheckpointDescribed => CheckpointSaved,
     projects::ContextWritten => ContextWritten,
@@ -403,6 +376,7 @@ pub fn blobs_of(event: &LoggedEvent) -> Result<Vec<BlobRef>, Error> {
         | Event::Pack(_)
         | Event::Checkpoint(_)
         | Event::Capture(_)
+        | Event::Trust(_)
         | Event::Forgetting(_) => Vec::new(),
     })
 }

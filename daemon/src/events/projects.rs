@@ -91,6 +91,10 @@ pub struct VersionMeta {
     /// Keys of the entries and sections that both this version and `beside` changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<String>,
+    /// What makes its text suspicious, as names of `lored_suspicion::Kind`: it gives orders to a model, claims an
+    /// identity or rewrites facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspect: Vec<String>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,

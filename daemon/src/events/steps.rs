@@ -108,6 +108,10 @@ pub struct StepAssigned {
     pub attempt: u32,
     /// Whether the step succeeded, as stated by the caller or judged when it was recorded.
     pub success: bool,
+    /// What makes its text suspicious, as names of `lored_suspicion::Kind`: it gives orders to a model, claims an
+    /// identity or rewrites facts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspect: Vec<String>,
     /// Hashes of the blobs that the body names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blobs: Vec<BlobHash>,

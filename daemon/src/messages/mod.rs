@@ -36,6 +36,17 @@ pub const fn text_source(sender: Sender) -> lored_recognise::TextSource {
     }
 }
 
+/// Returns whose words a message is, as the search for orders to models sees it.
+#[must_use]
+pub const fn origin(sender: Sender) -> lored_suspicion::Origin {
+    match sender {
+        Sender::User => lored_suspicion::Origin::User,
+        // Hosts and other agents write what no person did.
+        Sender::Assistant | Sender::System => lored_suspicion::Origin::Agent,
+        Sender::Tool => lored_suspicion::Origin::Tool,
+    }
+}
+
 // For the engine's tests, which decide real commands.
 #[cfg(test)]
 pub(crate) mod decided {

@@ -42,6 +42,21 @@ pub struct Caller {
     pub boxed_as: Option<String>,
     /// The permit to wait for new events.
     pub wait_permit: WaitPermit,
+    /// The process that calls over the socket of this machine.
+    pub process: CallerProcess,
+}
+
+/// The process that calls, as the system reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallerProcess {
+    /// None that the system reports: a call over TCP, over MCP, through a mailbox or from the spool.
+    #[default]
+    Unknown,
+    /// The process with this id.
+    Id(u32),
+    /// A person, in tests.
+    #[cfg(test)]
+    Person,
 }
 
 impl Caller {
@@ -50,6 +65,32 @@ impl Caller {
     pub fn is_at_terminal(&self) -> bool {
         let host_session = self.host_session.as_deref();
         host_session.is_some_and(|stated| stated.starts_with("terminal:"))
+    }
+
+    /// Refuses what only a person may do, unless the call comes from a command that a person typed into a terminal, as
+    /// far as the system shows. See docs/decisions/0015-only-a-person.md.
+    ///
+    /// Reads the file system; do not call it on the event loop.
+    ///
+    /// # Errors
+    /// `FORBIDDEN` with the reason.
+    pub fn check_person(&self, what: &str) -> Result<(), Refusal> {
+        let reason = match self.process {
+            CallerProcess::Unknown => {
+                "the call does not come from a command on this machine".to_owned()
+            }
+            CallerProcess::Id(process) => match lore::host_session::why_no_person(process) {
+                None => return Ok(()),
+                Some(reason) => reason,
+            },
+            #[cfg(test)]
+            CallerProcess::Person => return Ok(()),
+        };
+        Err(Refusal::new(
+            Code::Forbidden,
+            format!("only a person may {what}, and here {reason}"),
+        )
+        .hint("A person does it in a terminal of their own, with `lore`."))
     }
 
     /// Returns this caller with the agent name of a call.

@@ -31,7 +31,7 @@ use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
 
-pub use caller::{AGENT_BYTES_MAX, Caller, KEY_BYTES_MAX, Quota, check_agent};
+pub use caller::{AGENT_BYTES_MAX, Caller, CallerProcess, KEY_BYTES_MAX, Quota, check_agent};
 pub use context::Context;
 pub use extensions::Extensions;
 pub use session_use::SessionUse;

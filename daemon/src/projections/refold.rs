@@ -19,6 +19,7 @@ use crate::projects;
 use crate::sessions;
 use crate::steps;
 use crate::store::{Error, RowsMut};
+use crate::trust;
 
 /// Folds the stream of a tombstone again, up to the tombstone.
 pub(super) fn fold(
@@ -84,6 +85,7 @@ fn clear_session(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     messages::forget(rows, session)?;
     entities::forget(rows, session)?;
     packs::forget_own(rows, session)?;
+    trust::forget(rows, session)?;
     checkpoints::forget(rows, session)?;
     sessions::forget(rows, session)
 }
@@ -97,8 +99,7 @@ fn clear_outside(
     let positions: BTreeSet<Position> = places.iter().map(|(position, _)| *position).collect();
     names::forget_at(rows, &positions)?;
     packs::forget_outside(rows, project, &positions)?;
-    steps::forget_registrations(
-        rows,
-        project.map_or(EventScope::Global, EventScope::Project),
-    )
+    let scope = project.map_or(EventScope::Global, EventScope::Project);
+    trust::forget_outside(rows, scope)?;
+    steps::forget_registrations(rows, scope)
 }

@@ -170,6 +170,8 @@ pub struct WriteContext {
     pub bytes: u64,
     /// Numbers of template errors and warnings in the content.
     pub diagnostics: (u32, u32),
+    /// What makes the content suspicious.
+    pub suspect: Vec<String>,
     /// The version that must be the newest one, otherwise the command is stale. `None`: no check.
     pub follows: Option<u64>,
     /// The version that the change was made from, if it differs from `follows`.
@@ -198,6 +200,8 @@ pub struct MergedVersion {
     pub bytes: u64,
     /// Numbers of template errors and warnings in the content.
     pub diagnostics: (u32, u32),
+    /// What makes the content suspicious.
+    pub suspect: Vec<String>,
     /// The version whose changes are in conflict, if any is.
     pub beside: Option<u64>,
     /// Titles of the entries and sections in conflict.
@@ -227,6 +231,7 @@ impl MergedVersion {
             base: None,
             beside: self.beside,
             conflicts: std::mem::take(&mut self.conflicts),
+            suspect: std::mem::take(&mut self.suspect),
             blobs: hashes(&self.blobs),
         };
         let body = self.body.take().ok_or_else(decided_twice)?;
@@ -277,6 +282,7 @@ impl Command for WriteContext {
             base: self.base,
             beside: self.beside,
             conflicts: std::mem::take(&mut self.conflicts),
+            suspect: std::mem::take(&mut self.suspect),
             blobs: hashes(&self.blobs),
         };
         let body = self.body.take().ok_or_else(decided_twice)?;

@@ -1,5 +1,6 @@
 //! Prepares a content before the writer decides: checks it, hashes it, and stores a long one as a blob.
 
+use lored_suspicion::Origin;
 use serde_bytes::ByteArray;
 
 use super::command::{DraftContext, MergedVersion, ProjectSubject, Report, WriteContext};
@@ -13,6 +14,7 @@ use crate::log::{Body, Hash, codec};
 use crate::operation::Context;
 use crate::steps::Text;
 use crate::store::PendingBlob;
+use crate::trust;
 
 /// Refuses an invalid entry for a context file.
 ///
@@ -80,6 +82,7 @@ pub fn counts(validation: &Validation) -> (u32, u32) {
 pub struct PreparedContent {
     hash: ByteArray<32>,
     bytes: u64,
+    suspect: Vec<String>,
     body: Body,
     blobs: Vec<PendingBlob>,
 }
@@ -110,6 +113,7 @@ impl PreparedContent {
             hash: self.hash,
             bytes: self.bytes,
             diagnostics,
+            suspect: self.suspect,
             beside: (!conflicts.is_empty()).then_some(beside),
             conflicts,
             body: Some(self.body),
@@ -137,6 +141,7 @@ impl PreparedContent {
         Self {
             hash: Hash::of(b"").0.into(),
             bytes: 0,
+            suspect: Vec::new(),
             body: Body::new(codec::encode(&body), cx.engine.clock().random()),
             blobs: Vec::new(),
         }
@@ -150,10 +155,12 @@ impl PreparedContent {
         let mut blobs = Vec::new();
         let hash = Hash::of(content.as_bytes()).0.into();
         let bytes = content.len() as u64;
+        let suspect = trust::suspicions([(&*content, Origin::Document)]);
         let content = Text::keep(&cx.blobs, content, &mut blobs)?;
         Ok(Self {
             hash,
             bytes,
+            suspect,
             body: Body::new(encode(content), cx.engine.clock().random()),
             blobs,
         })
@@ -177,6 +184,7 @@ impl PreparedContent {
             hash: self.hash,
             bytes: self.bytes,
             diagnostics: (0, 0),
+            suspect: self.suspect,
             follows: None,
             base: None,
             beside: None,

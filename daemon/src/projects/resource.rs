@@ -104,6 +104,7 @@ impl Resource for ContextFile {
             | Event::Checkpoint(_)
             | Event::Document(_)
             | Event::Capture(_)
+            | Event::Trust(_)
             | Event::Forgetting(_) => AffectedResources::default(),
         }
     }

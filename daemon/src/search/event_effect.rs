@@ -80,6 +80,7 @@ impl<'e> EventEffect<'e> {
             )
             | Event::Pack(PackEvent::Built(_) | PackEvent::Pruned(_) | PackEvent::Unpruned(_))
             | Event::Checkpoint(CheckpointEvent::KeyMarked(_))
+            | Event::Trust(_)
             | Event::Capture(
                 CaptureEvent::Observed(_) | CaptureEvent::Paused(_) | CaptureEvent::Resumed,
             )

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lored_retrieval::text::{Kind, number_of, position_of};
-use lored_suspicion::Origin;
+use lored_suspicion::{Origin, is_suspicious};
 
 use super::searchable_text::{Pieces, SearchableText, pieces};
 use crate::checkpoints::{CheckpointEvent, Metadata};
@@ -16,13 +16,15 @@ use crate::error::Refusal;
 use crate::events;
 use crate::events::messages::ToolRecorded;
 use crate::events::steps::{StepAssigned, StepRecorded};
+use crate::events::trust::Judgement;
 use crate::log::{LoggedEvent, Position};
-use crate::messages::{MessageEvent, Sender};
+use crate::messages::{self, MessageEvent, Sender};
 use crate::operation::Context;
 use crate::projects::FileVersion;
 use crate::sessions;
 use crate::state::State;
 use crate::store::Error;
+use crate::trust;
 
 /// Maximum number of events whose texts are cached during a search.
 const KEPT_MAX: usize = 128;
@@ -75,6 +77,8 @@ pub struct HitDetails {
     pub agent: Option<String>,
     /// Whose words it is.
     pub origin: Origin,
+    /// What a person says about it.
+    pub judgement: Judgement,
     /// Time of the file's last change, or of the recording, formatted.
     pub modified: String,
     /// Whether the file has changed since it was ingested.
@@ -85,6 +89,18 @@ pub struct HitDetails {
     pub time: Micros,
     /// The text.
     pub text: String,
+}
+
+impl HitDetails {
+    /// Whether it is given to no model unless it is asked for: it gives orders to one, or a person has rejected it.
+    #[must_use]
+    pub fn is_suspect(&self) -> bool {
+        match self.judgement {
+            Judgement::Accepted => false,
+            Judgement::Rejected => true,
+            Judgement::Open => is_suspicious(&self.text, self.origin),
+        }
+    }
 }
 
 /// An event with its texts.
@@ -134,6 +150,26 @@ impl<'r> Reader<'r> {
             Some(piece) => self.describe(&unit, piece),
             None => Ok(None),
         }
+    }
+
+    /// Returns the details of every text of an event; none if it no longer exists.
+    pub fn texts_of(&self, position: Position) -> Result<Vec<HitDetails>, Refusal> {
+        let Some(read) = self.read(position)?.map(Rc::new) else {
+            return Ok(Vec::new());
+        };
+        let mut found = Vec::new();
+        for at in 0..read.pieces.all.len() {
+            let unit = IndexedEvent {
+                read: Rc::clone(&read),
+                at,
+            };
+            if let Some(piece) = unit.piece()
+                && let Some(details) = self.describe(&unit, piece)?
+            {
+                found.push(details);
+            }
+        }
+        Ok(found)
     }
 
     fn unit(&self, key: u64) -> Result<Option<IndexedEvent>, Error> {
@@ -203,6 +239,7 @@ impl<'r> Reader<'r> {
                 Kind::Step => Origin::Tool,
                 Kind::Message | Kind::Checkpoint => Origin::Agent,
             },
+            judgement: trust::judgement(self.state, event.scope(), event.position())?,
             position: event.position(),
             chunk: piece.number,
             time: header.happened_at(),
@@ -237,6 +274,8 @@ impl<'r> Reader<'r> {
             return Ok(false);
         }
         let taken = &entry.row.taken;
+        // A judgement about a document names its first part.
+        result.judgement = trust::judgement(self.state, event.scope(), entry.row.version())?;
         let root = self.root_of(&entry.row.source)?;
         let number = u64::from(piece.number);
         result.id = format!("{document}#{number}");
@@ -295,11 +334,7 @@ impl<'r> Reader<'r> {
                 };
                 result.id = piece(said.id);
                 result.title = sender(said.sender).to_owned();
-                result.origin = match said.sender {
-                    Sender::User => Origin::User,
-                    Sender::Assistant | Sender::System => Origin::Agent,
-                    Sender::Tool => Origin::Tool,
-                };
+                result.origin = messages::origin(said.sender);
             }
             Kind::Step => match MessageEvent::of(event)? {
                 Some(MessageEvent::ToolCall(call)) => {

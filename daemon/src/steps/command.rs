@@ -25,6 +25,8 @@ pub struct RecordStep {
     pub step: Option<u32>,
     /// Whether the tool call succeeded.
     pub success: bool,
+    /// What makes its result suspicious.
+    pub suspect: Vec<String>,
     /// Event payload, taken when the command is decided.
     pub body: Option<Body>,
     /// Blobs that the payload references. They are protected from the sweep until the event is committed.
@@ -61,6 +63,7 @@ impl Command for RecordStep {
             step,
             attempt,
             success: self.success,
+            suspect: self.suspect.clone(),
             blobs: self
                 .blobs
                 .iter()

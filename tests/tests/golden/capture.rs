@@ -3,6 +3,7 @@
 use lored::events::capture::{
     CapturePaused, Following, Observation, ObservationDetails, PlannedItem,
 };
+use lored::events::trust::{Judgement, SuspicionReviewed};
 use lored::log::{EncodedEvent, EventKind};
 use lored::messages::{Kind, MessageMeta, MessageRecorded, RememberedKind, Sender};
 use lored::steps::Text;
@@ -18,6 +19,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         what: "start".to_owned(),
         following: None,
         joined: None,
+        suspect: Vec::new(),
     };
     let least = ObservationDetails::default();
     events.add("host_observed", kind, &alone, &least);
@@ -78,11 +80,53 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         ..ObservationDetails::default()
     };
     events.add("host_observed_branch", kind, &start, &on_branch);
+    suspicious(&mut events, start);
     events.found
+}
+
+/// A suspicious plan and message, and what a person says about the message.
+fn suspicious(events: &mut Events, start: Observation) {
+    let plan = Observation {
+        what: "plan".to_owned(),
+        suspect: vec!["tools".to_owned()],
+        ..start
+    };
+    let details = ObservationDetails::default();
+    events.add(
+        "host_observed_suspicious",
+        EventKind::HostObserved,
+        &plan,
+        &details,
+    );
+    let (said, recorded) = message();
+    let said = MessageMeta {
+        remembered: None,
+        suspect: vec!["override".to_owned(), "secrecy".to_owned()],
+        ..said
+    };
+    let kind = EventKind::MessageRecorded;
+    events.add("message_suspicious", kind, &said, &recorded);
+    for (name, judgement) in [
+        ("suspicion_accepted", Judgement::Accepted),
+        ("suspicion_rejected", Judgement::Rejected),
+        ("suspicion_reopened", Judgement::Open),
+    ] {
+        let reviewed = SuspicionReviewed {
+            event: 9,
+            judgement,
+        };
+        events.add_meta(name, EventKind::SuspicionReviewed, &reviewed);
+    }
 }
 
 /// A message that is to be remembered.
 fn remembered(events: &mut Events) {
+    let (said, recorded) = message();
+    let kind = EventKind::MessageRecorded;
+    events.add("message_remembered", kind, &said, &recorded);
+}
+
+fn message() -> (MessageMeta, MessageRecorded) {
     let said = MessageMeta {
         id: "m-1".to_owned(),
         sender: Sender::User,
@@ -95,6 +139,7 @@ fn remembered(events: &mut Events) {
         possible: Vec::new(),
         marked: Vec::new(),
         remembered: Some(RememberedKind::Decision),
+        suspect: Vec::new(),
         blobs: Vec::new(),
     };
     let recorded = MessageRecorded {
@@ -104,6 +149,5 @@ fn remembered(events: &mut Events) {
         quoted: Vec::new(),
         evidence: vec![4, 7],
     };
-    let kind = EventKind::MessageRecorded;
-    events.add("message_remembered", kind, &said, &recorded);
+    (said, recorded)
 }

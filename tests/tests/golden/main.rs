@@ -207,6 +207,7 @@ fn events() -> Vec<(&'static str, EncodedEvent)> {
             step,
             attempt: 1,
             success: body.error.is_none(),
+            suspect: Vec::new(),
             blobs: body.blobs().map(|blob| blob.hash.into()).collect(),
         };
         events.add(name, EventKind::StepRecorded, &meta, body);

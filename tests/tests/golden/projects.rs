@@ -78,6 +78,7 @@ fn written(events: &mut Events) {
         attempt: 1,
         base: None,
         beside: None,
+        suspect: Vec::new(),
         blobs: Vec::new(),
     };
     let edited = VersionMeta {
@@ -87,6 +88,7 @@ fn written(events: &mut Events) {
         attempt: 0,
         base: Some(7),
         beside: Some(8),
+        suspect: Vec::new(),
         blobs: vec![[8; 32].into()],
         bytes: 70_000,
         ..least(Change::Edited)

@@ -185,6 +185,7 @@ fn messages(events: &mut Events) {
         possible: Vec::new(),
         marked: Vec::new(),
         remembered: None,
+        suspect: Vec::new(),
         blobs: vec![[8; 32].into()],
     };
     let recorded = MessageRecorded {
@@ -210,6 +211,7 @@ fn messages(events: &mut Events) {
         possible: Vec::new(),
         marked: Vec::new(),
         remembered: None,
+        suspect: Vec::new(),
         blobs: Vec::new(),
     };
     let nothing = MessageRecorded {
@@ -224,6 +226,7 @@ fn messages(events: &mut Events) {
         status: Status::Error,
         rules: vec![7; 4],
         mentions: vec![mention("SW-NYC-01", MentionSource::Known)],
+        suspect: Vec::new(),
         blobs: Vec::new(),
     };
     let tool = ToolRecorded {

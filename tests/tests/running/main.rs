@@ -4,5 +4,6 @@
 mod doctor;
 mod folders;
 mod managed;
+mod review;
 
 mod users;

@@ -2,6 +2,7 @@
 
 use lore_wire::wire;
 
+use super::super::search::Origin;
 use super::super::{Position, SessionId};
 
 /// Kind of a piece of a pack.
@@ -85,6 +86,8 @@ pub struct EnrichMessageArgs {
     pub max_tokens: Option<u64>,
     /// Whether to include text that gives orders to a model (default false).
     pub include_suspect: Option<bool>,
+    /// Only words of these; default: all. With origins, entities are left out.
+    pub origins: Vec<Origin>,
 }
 
 /// Arguments of `context_pack`.
@@ -101,6 +104,8 @@ pub struct ContextPackArgs {
     pub max_tokens: Option<u64>,
     /// Whether to include text that gives orders to a model (default false).
     pub include_suspect: Option<bool>,
+    /// Only words of these; default: all. With origins, entities are left out.
+    pub origins: Vec<Origin>,
 }
 
 /// A version of a context file that a pack cites.

@@ -17,6 +17,7 @@ use crate::api::mcp::tests::raw_call::{ODD, contents, odd_call};
 use crate::api::mcp::tests::{Fixture, call, initialize, modern};
 use crate::api::test_operations::{BEGUN, KINDS, MAY_END};
 use crate::api::{Limits, Transports};
+use crate::operation::CallerProcess;
 use crate::reloadable::Reloadable;
 
 const ACCEPT: &str = "Accept: application/json, text/event-stream\r\n";
@@ -451,7 +452,7 @@ async fn who_goes_away_leaves_its_calls_paid_for() {
             BEGUN.acquire().await.unwrap().forget();
         };
         tokio::select! {
-            _ = fixture.endpoint.frames(1, &connection_slot, &mut read, &mut write) => panic!("it is still there"),
+            _ = fixture.endpoint.frames((1, CallerProcess::Unknown), &connection_slot, &mut read, &mut write) => panic!("it is still there"),
             () = asks => {}
         }
     }

@@ -6,7 +6,6 @@ use lored_moments::{
     CUE_COUNTS, CommandEntry, DecisionEntry, FileEntry, PlanEntry, Section, WorkInFlight,
     work_in_flight,
 };
-use lored_suspicion::{Origin, is_suspicious};
 
 use super::sources::{message_item, step_item};
 use super::{Draft, Writer};
@@ -59,7 +58,7 @@ pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option
                 exit_status: call.exit_status,
                 is_failure: call.is_failure,
                 // What a tool printed may give orders to the model.
-                output: match is_suspicious(&call.outcome, Origin::Tool) {
+                output: match call.is_left_out {
                     true => "",
                     false => &call.outcome,
                 },

@@ -1,14 +1,16 @@
 //! What the notes of a project say: the passages of its context files.
 
-use lored_suspicion::{Origin, is_suspicious};
+use lored_suspicion::Origin;
 
 use super::Project;
 use super::sources::ShownItems;
 use crate::error::{Code, Refusal};
 use crate::events::packs::Item;
+use crate::log::EventScope;
 use crate::operation::Context;
 use crate::projects::{self, FileVersion};
 use crate::state::State;
+use crate::trust;
 
 /// Passages that are read.
 const PASSAGES_MAX: usize = 60;
@@ -57,7 +59,8 @@ pub(super) fn of(
                 return Ok(notes);
             }
             // A file may have come with the repository.
-            if is_suspicious(passage.text, Origin::Document) {
+            let place = (EventScope::Project(project), row.place().1);
+            if trust::is_left_out(state, place, passage.text, Origin::Document)? {
                 continue;
             }
             notes.push(NotePassage {

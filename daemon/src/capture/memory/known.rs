@@ -1,11 +1,14 @@
 //! Sentences that hold for longer than their turn.
 
 use lored_moments::{DurableKind, DurableSentence, Speaker};
-use lored_suspicion::{Origin, is_suspicious};
+use lored_suspicion::Origin;
 
 use crate::clock::Micros;
 use crate::events::messages::{MessageMeta, RememberedKind, Sender};
-use crate::log::{Header, Position};
+use crate::log::{EventScope, Header, Position};
+use crate::state::State;
+use crate::store::Error;
+use crate::trust;
 
 /// Memory of a sentence beside its text, in bytes.
 const OWN_BYTES: usize = 200;
@@ -54,28 +57,18 @@ impl KnownSentence {
         }
     }
 
-    /// Whether it gives orders to a model, claims an identity or rewrites facts.
-    pub(super) fn is_suspicious(&self) -> bool {
+    /// Whether it is given to no model, because it gives orders to one or a person has rejected it.
+    pub(super) fn is_left_out(&self, state: &State, session: &str) -> Result<bool, Error> {
         let origin = match self.speaker {
             Speaker::User => Origin::User,
             Speaker::Agent => Origin::Agent,
         };
-        is_suspicious(&self.sentence.text, origin)
+        let place = (EventScope::Session(session), self.position);
+        trust::is_left_out(state, place, &self.sentence.text, origin)
     }
 
     /// Returns its size in memory, in bytes.
     pub(super) fn bytes(&self) -> usize {
         OWN_BYTES + self.sentence.text.len()
     }
-}
-
-/// Whether a message gives orders to a model, claims an identity or rewrites facts.
-pub(super) fn is_suspicious_message(text: &str, sender: Sender) -> bool {
-    let origin = match sender {
-        Sender::User => Origin::User,
-        // Hosts and other agents write what no person did.
-        Sender::Assistant | Sender::System => Origin::Agent,
-        Sender::Tool => Origin::Tool,
-    };
-    is_suspicious(text, origin)
 }

@@ -15,6 +15,7 @@ use crate::log::{Position, forgotten};
 use crate::operation::Context;
 use crate::sessions::{self, SessionRow};
 use crate::state::State;
+use crate::trust;
 
 pub use known::KnownSentence;
 pub use remembered::{RememberedItem, RememberedItems};
@@ -35,9 +36,9 @@ struct Inner {
     trails: HashMap<String, CachedTrail>,
     uses: u64,
     bytes: usize,
-    /// The position up to which forgetting was looked at.
+    /// The position up to which forgetting and judgements were looked at.
     looked_at: Position,
-    /// Number of times that all trails were dropped because something was forgotten.
+    /// Number of times that all trails were dropped because something was forgotten or judged.
     generation: u64,
 }
 
@@ -66,7 +67,9 @@ impl Trails {
         };
         let trail = {
             let mut inner = lock_unpoisoned(&self.0);
-            if forgotten::is_since(state, inner.looked_at)? {
+            if forgotten::is_since(state, inner.looked_at)?
+                || trust::last_judgement(state)? > inner.looked_at
+            {
                 *inner = Inner {
                     generation: inner.generation + 1,
                     ..Inner::default()
@@ -93,7 +96,7 @@ impl Trails {
         Ok(Some(trail))
     }
 
-    /// Returns a number that changes when something was forgotten: what was read from trails before is to be read again.
+    /// Returns a number that changes when something was forgotten or judged: what was read from trails before is to be read again.
     pub fn generation(&self) -> u64 {
         lock_unpoisoned(&self.0).generation
     }

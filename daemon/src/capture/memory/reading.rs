@@ -1,12 +1,15 @@
 //! Reads the parts of events that a trail keeps.
 
-use lored_suspicion::{Origin, is_suspicious};
+use lored_suspicion::Origin;
 
 use super::trail::{CallEnd, TrailEvent};
 use crate::error::Refusal;
 use crate::events::capture::{Following, Observation, ObservationDetails};
 use crate::events::steps::Text;
-use crate::store::Blobs;
+use crate::log::LoggedEvent;
+use crate::state::State;
+use crate::store::{Blobs, Error};
+use crate::trust;
 
 /// Bytes of a result, and of what a call writes, that are kept: as many from its end.
 const RESULT_BYTES_MAX: usize = 3 << 10;
@@ -14,8 +17,13 @@ const RESULT_BYTES_MAX: usize = 3 << 10;
 const BLOB_BYTES_MAX: u64 = 1 << 20;
 
 /// Returns what an observation says that stands alone.
-pub(super) fn observed(meta: &Observation, details: ObservationDetails) -> Option<TrailEvent> {
-    Some(match meta.what.as_str() {
+pub(super) fn observed(
+    state: &State,
+    event: &LoggedEvent,
+    meta: &Observation,
+    details: ObservationDetails,
+) -> Result<Option<TrailEvent>, Error> {
+    Ok(Some(match meta.what.as_str() {
         "start" => TrailEvent::Started,
         "end" => TrailEvent::Ended,
         "turn-end" => TrailEvent::TurnEnded,
@@ -24,14 +32,14 @@ pub(super) fn observed(meta: &Observation, details: ObservationDetails) -> Optio
             command: details.command,
             edits: details.edits,
         },
-        "plan" if is_suspicious_plan(&details) => return None,
+        "plan" if is_left_out(state, event, &details)? => return Ok(None),
         "plan" => TrailEvent::Planned {
             items: details.plan,
             is_whole: details.is_whole_plan,
             text: details.text,
         },
-        _ => return None,
-    })
+        _ => return Ok(None),
+    }))
 }
 
 /// Returns the end of a call whose step is forgotten: a retention rule forgets large results and keeps what was done.
@@ -53,14 +61,20 @@ pub(super) fn forgotten_call(
     })
 }
 
-/// Whether a plan gives orders to a model: an agent may repeat what a page said.
-fn is_suspicious_plan(details: &ObservationDetails) -> bool {
-    let mut texts = details.plan.iter().map(|item| item.text.as_str());
-    texts.any(|text| is_suspicious(text, Origin::Agent))
-        || details
-            .text
-            .as_deref()
-            .is_some_and(|text| is_suspicious(text, Origin::Agent))
+/// Whether a plan is given to no model: an agent may repeat what a page said.
+fn is_left_out(
+    state: &State,
+    event: &LoggedEvent,
+    details: &ObservationDetails,
+) -> Result<bool, Error> {
+    let items = details.plan.iter().map(|item| item.text.as_str());
+    for text in items.chain(details.text.as_deref()) {
+        let place = (event.scope(), event.position());
+        if trust::is_left_out(state, place, text, Origin::Agent)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns what an edit writes, from its parameters as JSON, of which the middle may be missing.

@@ -88,7 +88,7 @@ fn read_since(
     position: Position,
 ) -> Result<Vec<RememberedItem>, Refusal> {
     let rows = messages::remembered_since(state, project, position, ITEMS_MAX)?;
-    let read = |row: messages::RememberedRow| {
+    let read = |row: messages::RememberedRow| -> Result<RememberedItem, Refusal> {
         let event = state.log().event(row.record, row.position)?;
         let (said, body): (MessageMeta, MessageRecorded) = events::both(&event)?;
         let text = beginning(&cx.blobs, body.content, ITEM_BYTES_MAX)?;
@@ -97,10 +97,12 @@ fn read_since(
             known: KnownSentence::remembered(&event.header, &said, &text, 0),
         })
     };
-    let mut items = rows
-        .into_iter()
-        .map(read)
-        .collect::<Result<Vec<_>, Refusal>>()?;
-    items.retain(|item: &RememberedItem| !item.known.is_suspicious());
+    let mut items = Vec::new();
+    for row in rows {
+        let item = read(row)?;
+        if !item.known.is_left_out(state, &item.session)? {
+            items.push(item);
+        }
+    }
     Ok(items)
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use lored_moments::failures::{Event as RepairEvent, KnownFailure};
 use lored_moments::{Message, Speaker, durable};
+use lored_suspicion::Origin;
 
-use super::known::{KnownSentence, is_suspicious_message};
+use super::known::KnownSentence;
 use super::reading::{beginning, ends, forgotten_call, observed, written};
 use crate::clock::Micros;
 use crate::error::Refusal;
@@ -19,9 +20,11 @@ use crate::events::packs::{PackBuilt, PackEvent};
 use crate::events::steps::{StepEvent, StepRecorded};
 use crate::events::{self, Event};
 use crate::log::{EventScope, LoggedEvent, Position};
+use crate::messages;
 use crate::operation::Context;
 use crate::state::State;
 use crate::store::Blobs;
+use crate::trust;
 
 /// Number of events of a session that are kept, the newest ones.
 const EVENTS_MAX: usize = 3000;
@@ -157,6 +160,8 @@ pub struct CallEnd {
     pub is_interrupted: bool,
     /// Beginning and end of its error and result.
     pub outcome: String,
+    /// Whether these are given to no model, because they give orders to one.
+    pub is_left_out: bool,
     /// Beginning and end of what it writes into its files.
     pub new_text: String,
 }
@@ -208,7 +213,7 @@ impl Trail {
             }
         }
         for event in &new {
-            self.add(&cx.blobs, event)?;
+            self.add(&cx.blobs, state, event)?;
         }
         self.read_up_to = up_to;
         while self.happened.len() > EVENTS_MAX {
@@ -219,9 +224,9 @@ impl Trail {
         Ok(())
     }
 
-    fn add(&mut self, blobs: &Blobs, event: &LoggedEvent) -> Result<(), Refusal> {
+    fn add(&mut self, blobs: &Blobs, state: &State, event: &LoggedEvent) -> Result<(), Refusal> {
         let before = self.before.take();
-        let Some(event_read) = self.read(blobs, event, before)? else {
+        let Some(event_read) = self.read(blobs, state, event, before)? else {
             return Ok(());
         };
         if let TrailEvent::Prompt { is_users: true, .. } = &event_read {
@@ -347,6 +352,7 @@ impl Trail {
     fn read(
         &mut self,
         blobs: &Blobs,
+        state: &State,
         event: &LoggedEvent,
         before: Option<(Observation, ObservationDetails)>,
     ) -> Result<Option<TrailEvent>, Refusal> {
@@ -354,17 +360,14 @@ impl Trail {
             Some(Event::Message(MessageEvent::Message(said))) => {
                 let body: MessageRecorded = events::body(event)?;
                 let text = beginning(blobs, body.content, SAID_BYTES_MAX)?;
-                let is_safe = || !is_suspicious_message(&text, said.sender);
-                if said.remembered.is_some() {
-                    if !is_safe() {
-                        return Ok(None);
-                    }
-                    let known = KnownSentence::remembered(&event.header, &said, &text, self.turn);
-                    self.know(known);
+                // What gives orders to a model, claims an identity or rewrites facts is given to no other model.
+                let place = (event.scope(), event.position());
+                if trust::is_left_out(state, place, &text, messages::origin(said.sender))? {
                     return Ok(None);
                 }
-                // What gives orders to a model, claims an identity or rewrites facts is given to no other model.
-                if !is_safe() {
+                if said.remembered.is_some() {
+                    let known = KnownSentence::remembered(&event.header, &said, &text, self.turn);
+                    self.know(known);
                     return Ok(None);
                 }
                 match said.sender {
@@ -389,6 +392,12 @@ impl Trail {
                 };
                 let error = ends(blobs, body.error)?;
                 let result = ends(blobs, body.result)?;
+                let outcome = match (error.is_empty(), result.is_empty()) {
+                    (false, false) => format!("{error}\n{result}"),
+                    _ => error + &result,
+                };
+                let place = (event.scope(), event.position());
+                let is_left_out = trust::is_left_out(state, place, &outcome, Origin::Tool)?;
                 Some(TrailEvent::Called(Box::new(CallEnd {
                     step: assigned.step,
                     attempt: assigned.attempt,
@@ -398,10 +407,8 @@ impl Trail {
                     exit_status: details.exit_status,
                     is_failure: !assigned.success,
                     is_interrupted: details.is_interrupted,
-                    outcome: match (error.is_empty(), result.is_empty()) {
-                        (false, false) => format!("{error}\n{result}"),
-                        _ => error + &result,
-                    },
+                    outcome,
+                    is_left_out,
                     new_text,
                 })))
             }
@@ -419,7 +426,7 @@ impl Trail {
                         self.before = Some((meta, details));
                         None
                     }
-                    None => observed(&meta, details),
+                    None => observed(state, event, &meta, details)?,
                 }
             }
             Some(
@@ -428,6 +435,7 @@ impl Trail {
                 | Event::Message(_)
                 | Event::Capture(CaptureEvent::Paused(_) | CaptureEvent::Resumed)
                 | Event::Entity(_)
+                | Event::Trust(_)
                 | Event::Pack(_)
                 | Event::Checkpoint(_)
                 | Event::Project(_)

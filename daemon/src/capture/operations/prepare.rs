@@ -5,6 +5,7 @@ use lore::protocol::steps::RecordStepArgs;
 use lored_hosts::{
     Author, Observation, Observed, Outcome, PlanItem, StartCause, ToolCall, ToolKind,
 };
+use lored_suspicion::Origin;
 use serde_json::{Map, Value};
 
 use crate::capture::command::{RecordObservation, RecordedAs};
@@ -16,6 +17,7 @@ use crate::operation::{Caller, Context};
 use crate::sessions::{PreparedSession, SessionSelector};
 use crate::state::State;
 use crate::steps::operations::prepare_step;
+use crate::trust;
 
 /// Bytes of a text that stands in an observation itself.
 const TEXT_BYTES_MAX: usize = 32 << 10;
@@ -77,6 +79,9 @@ pub(super) fn prepare(
         .as_deref()
         .map(|branch| limited(branch, BRANCH_BYTES_MAX));
     details.unknown_fields.clone_from(&shared.unknown_fields);
+    let plan = details.plan.iter().map(|item| item.text.as_str());
+    let plan = plan.chain(details.text.as_deref().filter(|_| what == "plan"));
+    let suspect = trust::suspicions(plan.map(|text| (text, Origin::Agent)));
     let selector = SessionSelector::of(caller, None);
     let (recorded, following) = match becomes(observation.what) {
         Becomes::Message(sender, kind, content) => {
@@ -111,6 +116,7 @@ pub(super) fn prepare(
             what,
             following,
             joined: None,
+            suspect,
         },
         body: Body::new(codec::encode(&details), clock.random()),
         recorded,

@@ -6,8 +6,9 @@ use lore::protocol::checkpoints::{DeleteArgs, DeleteReply};
 
 use super::{StoredCheckpoint, checkpoint_id, clear_up, meta_of_write};
 use crate::checkpoints::command::{self, DeleteCheckpoints};
+use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::values::Values;
-use crate::checkpoints::view;
+use crate::checkpoints::{protected, view};
 use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::events::Event;
@@ -41,6 +42,16 @@ impl Op for Delete {
         let checkpoint = CheckpointKey::parse(args.checkpoint_id.as_str()).ok_or_else(not_found)?;
         let state = State::live(&cx, None).await?;
         let (session, _) = view::place_of(&state, &checkpoint)?.ok_or_else(not_found)?;
+        let protected = Checkpoints::of(&cx)?.limits.get().protected.clone();
+        if !protected.is_empty() {
+            // Without its last value, a key could be saved anew.
+            let found = StoredCheckpoint::of(&state, &args.checkpoint_id)?;
+            let keys = found.keys(&cx, &state)?;
+            if let Some(key) = keys.iter().find(|key| protected.contains(key)) {
+                let (asking, what) = (caller.clone(), protected::what(key));
+                blocking(move || asking.check_person(&what)).await?;
+            }
+        }
         let shared = Arc::clone(&cx);
         let of = session.clone();
         let holders =

@@ -6,8 +6,9 @@ use lore::protocol::checkpoints::{MarkArgs, MarkReply, MarkStatus};
 
 use super::{StoredCheckpoint, meta_of_read, meta_of_write};
 use crate::checkpoints::command::{MarkKey, empty_body};
+use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::limits::Limits;
-use crate::checkpoints::view;
+use crate::checkpoints::{protected, view};
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions::SessionSelector;
@@ -33,6 +34,11 @@ impl Op for MarkCritical {
         let (cx, caller, args) = call.into_parts();
         let is_unmarked = args.unmark == Some(true);
         check(&args.context_key)?;
+        let limits = Checkpoints::of(&cx)?.limits.get();
+        if limits.protected.contains(&args.context_key) {
+            let (asking, what) = (caller.clone(), protected::what(&args.context_key));
+            blocking(move || asking.check_person(&what)).await?;
+        }
         let state = State::live(&cx, None).await?;
         let now = cx.engine.clock().now();
         let selector = SessionSelector::of(&caller, args.session_id.as_ref());

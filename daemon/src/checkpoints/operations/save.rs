@@ -18,7 +18,7 @@ use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::prepare::{self, ObjectPacker};
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
-use crate::checkpoints::{clean_up, key_difference};
+use crate::checkpoints::{clean_up, key_difference, protected};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::{CheckpointKey, CheckpointSaved};
@@ -142,7 +142,7 @@ impl PendingSave {
                 return saving.skipped(&cx, &session, &row).await;
             }
             let of = session.clone();
-            let command = match saving.prepare(&cx, of, state, attempt).await {
+            let command = match saving.prepare(&cx, &caller, of, state, attempt).await {
                 Ok(command) => command,
                 Err(refusal) => {
                     let of = session.as_deref();
@@ -249,23 +249,25 @@ impl PendingSave {
     async fn prepare(
         self: &Arc<Self>,
         cx: &Arc<Context>,
+        caller: &Caller,
         session: Option<String>,
         state: Arc<State>,
         attempt: u32,
     ) -> Result<SaveCheckpoint, Refusal> {
         let choice = PreparedSession::prepare(self.selector.clone(), cx.engine.clock());
-        let (saving, cx) = (Arc::clone(self), Arc::clone(cx));
-        let prepare = move || saving.prepare_on(&cx, &state, session.as_deref(), choice, attempt);
+        let (saving, cx, caller) = (Arc::clone(self), Arc::clone(cx), caller.clone());
+        let prepare =
+            move || saving.prepare_on(&cx, &caller, &state, session.as_deref(), (choice, attempt));
         off_loop(self.bytes > PACK_INLINE_BYTES_MAX, prepare).await
     }
 
     fn prepare_on(
         &self,
         cx: &Context,
+        caller: &Caller,
         state: &State,
         session: Option<&str>,
-        choice: PreparedSession,
-        attempt: u32,
+        (choice, attempt): (PreparedSession, u32),
     ) -> Result<SaveCheckpoint, Refusal> {
         let previous = match session {
             Some(session) => {
@@ -279,6 +281,18 @@ impl PendingSave {
         };
         let latest_hash = previous.as_ref().map(CheckpointSaved::context_hash);
         let values = Values::of(cx, state);
+        let limits = Checkpoints::of(cx)?.limits.get();
+        if let Some(session) = session.filter(|_| !limits.protected.is_empty()) {
+            // A fork without checkpoints continues from its parent's.
+            let last = StoredCheckpoint::latest(state, session).ok();
+            let last = last.map(|found| found.manifest);
+            if let Some(last) = last
+                && let Some(key) =
+                    protected::changed(&values, &last, &self.context, &limits.protected)?
+            {
+                caller.check_person(&protected::what(&key))?;
+            }
+        }
         let packing = ObjectPacker {
             rows: state,
             values,
@@ -303,7 +317,7 @@ impl PendingSave {
             fork: None,
             body: Some(Body::new(body, clock.random())),
             deletion_salt: clock.random(),
-            limits: (*Checkpoints::of(cx)?.limits.get()).clone(),
+            limits: (*limits).clone(),
             report: Report::default(),
             let_go: Vec::new(),
         };

@@ -69,6 +69,7 @@ const LIMITS: Limits = Limits {
     warn_percent: 80,
     clean_percent: 90,
     inactive_days: 30,
+    protected: Vec::new(),
 };
 
 fn name(session: u8) -> String {

@@ -9,7 +9,7 @@ use super::documents::{Document, document};
 use super::packs::{Pack, pack};
 use super::partial_forgetting::{self, ForgetTarget, erase_parts, part};
 use super::projects::{Project, project};
-use super::session_actions::{Action as SessionAction, name, talk};
+use super::session_actions::{Action as SessionAction, name, suspect, talk};
 use super::{Fixture, TestCall, agent};
 use crate::clock::Clock;
 use crate::engine::{Fold, erasure};
@@ -203,6 +203,7 @@ fn record_of(
         choice,
         step,
         success,
+        suspect: suspect(length),
         body: Some(Body::new(codec::encode(&recorded), [2; 16])),
         blobs: blob.into_iter().collect(),
     })

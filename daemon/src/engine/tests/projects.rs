@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use serde_bytes::ByteArray;
 
 use super::TestCall;
+use super::session_actions::suspect;
 use crate::log::{Body, Hash, codec};
 use crate::projects::{
     Change, ContextWritten, DraftContext, DraftSaved, InitialiseProject, KnownDirectory,
@@ -109,6 +110,7 @@ impl Project {
                     hash: ByteArray::new(Hash::of(bytes).0),
                     bytes: bytes.len() as u64,
                     diagnostics: (u32::from(content), 0),
+                    suspect: suspect(content.into()),
                     follows,
                     base: follows.filter(|_| change == Change::Edited),
                     beside: None,

@@ -14,12 +14,14 @@ use crate::entities::{
 use crate::error::Refusal;
 use crate::events::NewEvent;
 use crate::events::entities::EntityEvent;
+use crate::events::trust::{Judgement, SuspicionReviewed};
 use crate::log::{Body, Position, codec};
 use crate::messages::decided::{RecordMessage, RecordTool};
 use crate::messages::{
     self, Kind, MessageMeta, MessageRecorded, RememberedKind, Sender, Status, ToolCallMeta,
     ToolRecorded, ToolUse,
 };
+use crate::review::decided::RecordJudgement;
 use crate::sessions::decided::{
     AcquireLease, RecordSessionChange, ReleaseLease, SessionChange, SessionClosed, SessionUpdated,
     lease,
@@ -72,6 +74,11 @@ pub(crate) enum Action {
         id: u8,
         parents: Vec<EntityRef>,
         around: Vec<Mention>,
+    },
+    /// A person judges the event at a position.
+    Judge {
+        event: u8,
+        is_accepted: bool,
     },
     /// Forks at a moment between the session's beginning and now.
     Fork {
@@ -150,6 +157,8 @@ pub(crate) fn talk() -> impl Strategy<Value = Action> {
             .prop_map(|(from, relation, to)| Action::Relate { from, relation, to }),
         2 => (entity(), 0..3_u8, proptest::collection::vec(entity(), 0..2), mentions())
             .prop_map(|(entity, id, parents, around)| Action::Resolve { entity, id, parents, around }),
+        3 => (1..60_u8, any::<bool>())
+            .prop_map(|(event, is_accepted)| Action::Judge { event, is_accepted }),
         3 => (any::<u16>(), 4..8_u8).prop_map(|(at, into)| Action::Fork { at, into }),
     ]
 }
@@ -277,6 +286,15 @@ fn record_message(session: String, said: MessageMeta, is_fenced: bool, clock: &C
     }))
 }
 
+/// Makes every third text suspicious.
+pub(crate) fn suspect(number: u16) -> Vec<String> {
+    number
+        .is_multiple_of(3)
+        .then(|| "override".to_owned())
+        .into_iter()
+        .collect()
+}
+
 /// Records the same mentions for each step that the follower has not searched yet.
 fn find(session: String, mentions: Vec<Mention>) -> TestCall {
     TestCall::new(DeferredCommand(move |on: &DecisionContext<'_>| {
@@ -392,6 +410,7 @@ impl Action {
                     possible: Vec::new(),
                     marked: Vec::new(),
                     remembered: RememberedKind::of_number(kind),
+                    suspect: suspect(tokens),
                     blobs: Vec::new(),
                 };
                 record_message(session, said, is_fenced, clock)
@@ -414,6 +433,7 @@ impl Action {
                         status: Status::Running,
                         rules: Vec::new(),
                         mentions,
+                        suspect: suspect(id.into()),
                         blobs: Vec::new(),
                     },
                     goes_on,
@@ -422,6 +442,16 @@ impl Action {
                 })
             }
             Self::Find { mentions } => find(session, mentions),
+            Self::Judge { event, is_accepted } => TestCall::new(RecordJudgement {
+                reviewed: SuspicionReviewed {
+                    event: event.into(),
+                    judgement: match is_accepted {
+                        true => Judgement::Accepted,
+                        false => Judgement::Rejected,
+                    },
+                },
+                salt: [16; 16],
+            }),
             Self::Relate { from, relation, to } => {
                 let related = EntitiesRelated {
                     from_name: from.key.to_uppercase(),

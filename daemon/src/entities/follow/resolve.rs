@@ -49,6 +49,7 @@ fn mentions_of(meta: Event) -> Vec<Mention> {
         | Event::Project(_)
         | Event::Document(_)
         | Event::Capture(_)
+        | Event::Trust(_)
         | Event::Forgetting(_) => Vec::new(),
     }
 }

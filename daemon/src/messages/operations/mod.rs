@@ -9,7 +9,7 @@ mod wire;
 use crate::operation::Operation;
 
 pub(crate) use super::command::RecordMessage as MessageCommand;
-pub(crate) use record::prepare as prepare_message;
+pub(crate) use record::{prepare as prepare_message, suspect};
 pub use wire::{mentioned, message, possible};
 
 /// The operations.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use lore::protocol::messages::{
     MessageType, RecordMessageArgs, RecordMessageReply, Sender, ToolUse as WireTool,
 };
+use lored_suspicion::Origin;
 
 use super::{
     PREPARE_INLINE_BYTES_MAX, TEXT_BYTES_MAX, TOOL_BYTES_MAX, TOOLS_MAX, mentioned, possible,
@@ -20,11 +21,12 @@ use crate::events::{self, Event, unexpected};
 use crate::hint::{Tool, hint};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordMessage as Record;
-use crate::messages::{quotations, text_source};
+use crate::messages::{self, Sender as StoredSender, quotations, text_source};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::Text;
+use crate::trust;
 
 /// The `record_message` operation.
 pub struct RecordMessage;
@@ -166,6 +168,7 @@ pub(super) fn prepare_remembered(
         warnings,
     } = entities::recognised(&knowing, &searched, source, &results);
     let tokens = checkpoints::Checkpoints::of(cx)?.tokens.count(&new);
+    let suspect = suspect(&args.content, args.sender.into(), &results);
     let mut blobs = Vec::new();
     let kind = args.kind.unwrap_or(match args.sender {
         Sender::User | Sender::System => MessageType::Query,
@@ -194,6 +197,7 @@ pub(super) fn prepare_remembered(
         possible,
         marked,
         remembered,
+        suspect,
         blobs: Vec::new(),
     };
     let event = MessageRecorded {
@@ -210,6 +214,13 @@ pub(super) fn prepare_remembered(
         blobs,
     };
     Ok((record, warnings))
+}
+
+/// Returns what makes a message and the results of its tools suspicious.
+pub(crate) fn suspect(content: &str, sender: StoredSender, results: &[&str]) -> Vec<String> {
+    let origin = messages::origin(sender);
+    let results = results.iter().map(|result| (*result, Origin::Tool));
+    trust::suspicions(std::iter::once((content, origin)).chain(results))
 }
 
 /// Builds the reply from the recorded event, so that a repeated key gets the same reply.

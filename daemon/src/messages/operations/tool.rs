@@ -20,6 +20,7 @@ use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::Text;
+use crate::trust;
 
 /// The `record_tool` operation.
 pub struct RecordTool;
@@ -104,6 +105,7 @@ fn prepare(
         Some(_) => ToolStatus::Error,
         None => ToolStatus::Completed,
     });
+    let suspect = trust::of_step(results.first().copied(), args.error.as_deref());
     let mut blobs = Vec::new();
     let mut keep = |text: Option<String>| {
         let kept = text.map(|text| Text::keep(&cx.blobs, text, &mut blobs));
@@ -123,6 +125,7 @@ fn prepare(
         status: status.into(),
         rules: recognition.rules,
         mentions: recognition.mentions,
+        suspect,
         blobs: Vec::new(),
     };
     Ok(Record {

@@ -66,7 +66,8 @@ impl EnrichMessage {
             PackPurpose::Message,
             message,
             (args.max_tokens, args.include_suspect),
-        )?;
+        )?
+        .of_origins(&args.origins);
         let mut rests_on = rests_on(cx, &state, &session, &wanted.text)?;
         rests_on.push(u8::from(is_other));
         let of = session.clone();

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use lore::protocol::Position;
 use lore::protocol::names::{SectionName, word};
 use lore::protocol::packs::ContextPackReply;
+use lore::protocol::search::Origin as WireOrigin;
+use lored_suspicion::Origin;
 
 use super::wire;
 use crate::checkpoints;
@@ -21,6 +23,8 @@ use crate::packs::retrieval::{RetrievedInputs, TaskScope};
 use crate::packs::view;
 use crate::sessions;
 use crate::state::State;
+use crate::trust;
+use crate::trust::operations::origin_of;
 
 /// Default budget of a pack, in tokens.
 const TOKENS: u64 = 4000;
@@ -48,6 +52,8 @@ pub struct PackSpec {
     pub max_tokens: u64,
     /// Whether text that gives orders to a model is included.
     pub includes_suspects: bool,
+    /// Whose words are included; empty for all.
+    pub origins: Vec<Origin>,
 }
 
 /// A finished pack as the cache stores it.
@@ -91,7 +97,18 @@ impl PackSpec {
             text,
             max_tokens,
             includes_suspects: include_suspect.unwrap_or(false),
+            origins: Vec::new(),
         })
+    }
+
+    /// Includes only the words of these; without any, all.
+    #[must_use]
+    pub fn of_origins(mut self, origins: &[WireOrigin]) -> Self {
+        let mut origins: Vec<Origin> = origins.iter().map(|one| origin_of(*one)).collect();
+        origins.sort_unstable_by_key(|one| *one as u8);
+        origins.dedup();
+        self.origins = origins;
+        self
     }
 
     /// Returns the pack from the cache if nothing has changed; otherwise builds it from the inputs of `gather`.
@@ -112,7 +129,7 @@ impl PackSpec {
         + 'static,
     ) -> Result<ContextPackReply, Refusal> {
         let now = cx.engine.clock().now();
-        let key = self.cache_key(rests_on);
+        let key = self.cache_key(trust::last_judgement(&state)?, rests_on);
         // A pack that was recorded before one of its sources was forgotten can enter the cache after the cache was cleared.
         let cached = cx.cache.get::<CachedPack>(&key);
         if let Some(made) = cached.filter(|made| now < made.until)
@@ -139,10 +156,13 @@ impl PackSpec {
     }
 
     /// Returns a key of all inputs of the pack except the time.
-    fn cache_key(&self, rests_on: &[u8]) -> (Position, Hash) {
+    fn cache_key(&self, last_judgement: Position, rests_on: &[u8]) -> (Position, Hash) {
         let mut all = b"context pack\0".to_vec();
+        all.extend(last_judgement.0.to_be_bytes());
         all.extend(self.max_tokens.to_be_bytes());
         all.extend([self.made_for as u8, u8::from(self.includes_suspects)]);
+        all.extend(self.origins.iter().map(|origin| *origin as u8));
+        all.push(u8::MAX);
         all.extend((rests_on.len() as u64).to_be_bytes());
         all.extend(rests_on);
         all.extend(Hash::of(self.text.as_bytes()).0);
@@ -162,6 +182,7 @@ impl PackSpec {
             until,
             warnings,
         } = gather(cx, state, &self.text, now)?;
+        suspects::keep_origins(&mut pack_inputs, &self.origins);
         let tokens = &checkpoints::Checkpoints::of(cx)?.tokens;
         let budget = usize::try_from(self.max_tokens).unwrap_or(usize::MAX);
         let too_small =
@@ -177,7 +198,7 @@ impl PackSpec {
             let built = build(&pack_inputs, budget, tokens).map_err(too_small)?;
             // Only what is in the pack is scanned; each round takes something out.
             if self.includes_suspects
-                || !suspects::leave_out(&mut pack_inputs, &built, &mut left_out)
+                || !suspects::leave_out(state, &mut pack_inputs, &built, &mut left_out)?
             {
                 break built;
             }

@@ -69,7 +69,8 @@ impl ContextPack {
             PackPurpose::Task,
             query,
             (args.max_tokens, args.include_suspect),
-        )?;
+        )?
+        .of_origins(&args.origins);
         let older = retrieval::older_within(wanted.max_tokens);
         let scope = among.clone();
         let made = wanted

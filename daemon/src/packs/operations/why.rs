@@ -247,6 +247,7 @@ fn event_item(event: &LoggedEvent) -> Result<Option<Item>, Refusal> {
             | Event::Checkpoint(CheckpointEvent::Deleted(_) | CheckpointEvent::KeyMarked(_))
             | Event::Document(_)
             | Event::Capture(_)
+            | Event::Trust(_)
             | Event::Forgetting(_),
         )
         | None => None,

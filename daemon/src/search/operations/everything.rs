@@ -8,7 +8,7 @@ use lored_retrieval::text::Kind;
 use super::documents::K;
 use super::given::{document_filter, fusing, mode};
 use super::readable::readable;
-use super::result::{kind_of, origin_of};
+use super::result::kind_of;
 use super::result_page::{Page, answer};
 use crate::documents::operations::page_size;
 use crate::error::{Code, Refusal};
@@ -19,6 +19,7 @@ use crate::search::dates;
 use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest};
 use crate::sessions;
 use crate::state::State;
+use crate::trust::operations::origin_of;
 
 /// The `search` operation.
 pub struct Search;

@@ -4,18 +4,17 @@ use std::ops::Range;
 
 use lore::protocol::Position as WirePosition;
 use lore::protocol::search::{
-    Caption, Kind as WireKind, LegScore as WireLeg, Origin as WireOrigin, Range as WireRange,
-    Scores, SearchResult,
+    Caption, Kind as WireKind, LegScore as WireLeg, Range as WireRange, Scores, SearchResult,
 };
 use lored_ingest::quotable;
 use lored_retrieval::ranking::{ListScore, caption};
 use lored_retrieval::text::Kind;
-use lored_suspicion::{Origin, is_suspicious};
 
 use crate::error::Refusal;
 use crate::search::execute::{RankedHit, Search, SearchOutcome};
 use crate::search::hit_details::{HitDetails, Reader};
 use crate::search::stems::stems;
+use crate::trust::operations::wire_origin;
 
 /// Length of a preview, in characters.
 const PREVIEW_CHARS: usize = 400;
@@ -36,7 +35,7 @@ pub fn result(
     if !ask.origins.is_empty() && !ask.origins.contains(&found.origin) {
         return Ok(None);
     }
-    let suspect = is_suspicious(&found.text, found.origin);
+    let suspect = found.is_suspect();
     let shown = match ask.include_content {
         true => found.text.len(),
         false => end_of_preview(&found.text),
@@ -143,26 +142,6 @@ fn scores(hit: &RankedHit, searched: &SearchOutcome) -> Scores {
         fused: hit.fused,
         sentence: hit.sentence.map(f64::from),
         terms,
-    }
-}
-
-const fn wire_origin(origin: Origin) -> WireOrigin {
-    match origin {
-        Origin::User => WireOrigin::User,
-        Origin::Agent => WireOrigin::Agent,
-        Origin::Tool => WireOrigin::Tool,
-        Origin::Document => WireOrigin::Document,
-    }
-}
-
-/// Converts an origin from the protocol.
-#[must_use]
-pub const fn origin_of(origin: WireOrigin) -> Origin {
-    match origin {
-        WireOrigin::User => Origin::User,
-        WireOrigin::Agent => Origin::Agent,
-        WireOrigin::Tool => Origin::Tool,
-        WireOrigin::Document => Origin::Document,
     }
 }
 

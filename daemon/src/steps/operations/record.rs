@@ -22,6 +22,7 @@ use crate::steps::history::{On, SessionSteps, StepReadError};
 use crate::steps::view::StepAttempt;
 use crate::steps::{parse, trail};
 use crate::store::PendingBlob;
+use crate::trust;
 
 /// Maximum length of a tool name, in bytes.
 const TOOL_BYTES_MAX: usize = 256;
@@ -129,6 +130,7 @@ pub(crate) fn prepare(
     let success = args.success.unwrap_or_else(|| {
         parse::succeeded(result.as_deref().unwrap_or_default(), args.error.as_deref())
     });
+    let suspect = trust::of_step(result.as_deref(), args.error.as_deref());
     let parameters = args.parameters.map(|map| Value::from(map).to_string());
     let event = StepRecorded {
         tool: args.tool,
@@ -142,6 +144,7 @@ pub(crate) fn prepare(
         // `check` has limited it to `STEP_MAX`.
         step: args.step.and_then(|step| u32::try_from(step).ok()),
         success,
+        suspect,
         body: Some(Body::new(codec::encode(&event), cx.engine.clock().random())),
         blobs,
     })

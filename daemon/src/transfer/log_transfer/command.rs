@@ -292,6 +292,8 @@ impl LogImportDecision<'_> {
             attempt: reported.attempt.unwrap_or(0),
             base: reported.base,
             beside: reported.beside,
+            // Its text is scanned again when it is given to a model.
+            suspect: Vec::new(),
             blobs: blobs
                 .iter()
                 .map(|blob| ByteArray::new(blob.reference().hash))

@@ -214,6 +214,7 @@ impl Export<'_> {
                 | Event::Pack(_)
                 | Event::Checkpoint(_)
                 | Event::Capture(_)
+                | Event::Trust(_)
                 | Event::Forgetting(_),
             )
             | None => {}

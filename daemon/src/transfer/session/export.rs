@@ -102,6 +102,7 @@ impl ExportSource<'_> {
             | Event::Checkpoint(CheckpointEvent::Deleted(_))
             | Event::Pack(PackEvent::Built(_))
             | Event::Capture(_)
+            | Event::Trust(_)
             | Event::Forgetting(ForgettingEvent::Events(_) | ForgettingEvent::EventsErased(_)) => {
                 return Ok(ExportedEvent::Local);
             }

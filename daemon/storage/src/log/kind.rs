@@ -54,6 +54,7 @@ pub enum EventKind {
     HostObserved,
     CapturePaused,
     CaptureResumed,
+    SuspicionReviewed,
 }
 
 impl EventKind {
@@ -103,6 +104,7 @@ impl EventKind {
             Self::HostObserved => "HostObserved",
             Self::CapturePaused => "CapturePaused",
             Self::CaptureResumed => "CaptureResumed",
+            Self::SuspicionReviewed => "SuspicionReviewed",
         }
     }
 

@@ -154,6 +154,11 @@ impl EventKind {
                 in_part: PartialForget::Stays,
                 ..LOCAL
             },
+            // Without the event that it is about, it says nothing.
+            Self::SuspicionReviewed => Policy {
+                in_part: PartialForget::Stays,
+                ..LOCAL
+            },
             Self::ContextWritten | Self::ContextDrafted => Policy {
                 may_go_alone: true,
                 ..OUTSIDE_SESSIONS

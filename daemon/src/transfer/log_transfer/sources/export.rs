@@ -123,6 +123,7 @@ fn first(
         parts,
         text_bytes,
         document: _,
+        suspect: _,
         blobs: _,
     } = row.taken;
     let custom = custom.map(|custom| RawObject::parse(&custom));

@@ -167,6 +167,8 @@ impl Document {
             chunks: self.chunks,
             parts: self.parts,
             text_bytes: self.text_bytes,
+            // Its text is scanned again when it is given to a model.
+            suspect: Vec::new(),
             blobs: hashes(blobs),
         };
         ImportedDocument {

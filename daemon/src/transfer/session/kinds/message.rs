@@ -9,7 +9,7 @@ use super::{LinePayload, Parts, SessionImportBuilder};
 use crate::error::Refusal;
 use crate::events::body;
 use crate::log::{LoggedEvent, codec};
-use crate::messages::operations::{TOOL_BYTES_MAX, TOOLS_MAX};
+use crate::messages::operations::{self, TOOL_BYTES_MAX, TOOLS_MAX};
 use crate::messages::{
     self, MessageEvent, MessageMeta, MessageRecorded, ToolCallMeta, ToolRecorded,
 };
@@ -18,6 +18,7 @@ use crate::transfer::session::check::{Checker, id, rules};
 use crate::transfer::session::export::{ExportSource, object};
 use crate::transfer::session::hex;
 use crate::transfer::session::markdown::{Section, escaped, word};
+use crate::trust;
 
 object! {
     /// A message.
@@ -147,6 +148,12 @@ impl LinePayload for Message {
         let tokens = self
             .tokens
             .unwrap_or_else(|| to.tokens(&self.content, &self.quoted));
+        let results: Vec<&str> = self
+            .tools
+            .iter()
+            .filter_map(|tool| tool.result.as_deref())
+            .collect();
+        let suspect = operations::suspect(&self.content, self.sender, &results);
         let mut blobs = Vec::new();
         let content = to.keep(self.content, &mut blobs)?;
         let mut tools = Vec::with_capacity(self.tools.len());
@@ -169,6 +176,7 @@ impl LinePayload for Message {
             possible: self.possible.mirror(),
             marked: self.marked,
             remembered: self.remembered,
+            suspect,
             blobs,
         };
         let recorded = MessageRecorded {
@@ -258,6 +266,7 @@ impl LinePayload for Tool {
     }
 
     fn import(self, to: &mut SessionImportBuilder<'_>) -> Result<Option<Parts>, Refusal> {
+        let suspect = trust::of_step(self.result.as_deref(), self.error.as_deref());
         let mut blobs = Vec::new();
         let parameters = self.parameters.map(RawObject::into_string);
         let recorded = ToolRecorded {
@@ -271,6 +280,7 @@ impl LinePayload for Tool {
             status: self.status,
             rules: hex::bytes(&self.rules).unwrap_or_default(),
             mentions: self.mentions.mirror(),
+            suspect,
             blobs,
         };
         let event = MessageEvent::ToolCall(meta).into();

@@ -17,6 +17,7 @@ use crate::store::Error;
 use crate::transfer::session::check::{Checker, one_more};
 use crate::transfer::session::export::{ExportSource, object};
 use crate::transfer::session::markdown::{Section, escaped};
+use crate::trust;
 
 /// Maximum attempt of a step: far below the type's maximum, so that there is always a next one.
 const ATTEMPT_MAX: u32 = 1_000_000_000;
@@ -108,6 +109,7 @@ impl LinePayload for Step {
     }
 
     fn import(self, to: &mut SessionImportBuilder<'_>) -> Result<Option<Parts>, Refusal> {
+        let suspect = trust::of_step(self.result.as_deref(), self.error.as_deref());
         let mut blobs = Vec::new();
         let parameters = self.parameters.map(RawObject::into_string);
         let recorded = StepRecorded {
@@ -121,6 +123,7 @@ impl LinePayload for Step {
             step: self.step,
             attempt: self.attempt,
             success: self.success,
+            suspect,
             blobs,
         };
         let event = StepEvent::Recorded(assigned).into();
