@@ -1,19 +1,20 @@
 //! What a hook costs its host's turn: the real programs, one process for each event, beside the least client there can be.
 //! And what a call through a mailbox takes, for commands in a sandbox.
 //!
-//! Targets: 3 ms of processor time, and 15 ms at p99; an exchange through a mailbox 1 ms at p50; on an idle machine. `cargo bench -p tests --bench hooks`
+//! Targets: 3 ms of processor time, and 15 ms at p99; an exchange through a mailbox 1 ms at p50; on an idle machine.
+//! `cargo bench --workspace --bench hooks`
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lore::mailbox::{self, Exchange};
 use lore::protocol::Args;
 use lore::protocol::frame::{self, Hello};
 use lore::spool::Spool;
 use serde_json::{Value, json};
-use tests::bench::{Figure, Home, Setup, bench_main, median, print_row, so_often};
+use tests::bench::{Figure, Home, Server, Setup, bench_main, median, print_row, so_often};
 use tests::until;
 
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
@@ -24,15 +25,23 @@ const LARGE_BYTES: usize = 5 << 20;
 /// Large results fill at most half of the spool: these are as many as fit.
 const LARGE_CALLS: usize = 20;
 const TAKE_UP_MAX: Duration = Duration::from_secs(120);
+/// Windows in which the large project was worked on, prompts of each, and sentences of a prompt that last.
+const WINDOWS: usize = 8;
+const PROMPTS: usize = 100;
+const SENTENCES: usize = 5;
+/// Processor time within a second from which on the daemon makes vectors.
+const BUSY_SECONDS: f64 = 0.1;
+const VECTORS_MAX: Duration = Duration::from_secs(300);
 
 fn main() -> ExitCode {
     bench_main(false, SCRATCH, run)
 }
 
-/// A daemon, and a project in which a window of Claude Code works.
+/// A daemon, and two projects in which windows of Claude Code work: one is small, the other one has thousands of items.
 struct Host {
     home: Home,
     project: PathBuf,
+    large: PathBuf,
 }
 
 /// What one event is measured by.
@@ -45,16 +54,20 @@ struct Row {
 
 fn run(setup: &Setup) {
     let host = Host::new(setup);
-    let _daemon = host.home.start();
+    let daemon = host.home.start();
     host.work();
+    host.decide_much(setup);
+    wait_for_vectors(&daemon);
     host.print_exchanges(setup);
     let trivial = host.trivial();
     let calls = setup.size(300, 20);
     let text = "Which port does the gateway listen on, and why was it chosen?";
     let small = "x".repeat(1 << 10);
     let large = "x".repeat(LARGE_BYTES);
-    let mut rows: [(&str, Row); 4] = [
+    let mut rows: [(&str, Row); 6] = [
         ("lore hook, a prompt", Row::default()),
+        ("the same among 4 000 items with vectors", Row::default()),
+        ("lore hook, an edit among these", Row::default()),
         ("lore hook, a result of 1 KB", Row::default()),
         ("lore hook, a result of 5 MB", Row::default()),
         ("trivial static client", Row::default()),
@@ -67,14 +80,18 @@ fn run(setup: &Setup) {
                 json!({"prompt": text, "prompt_id": id(count)}),
             );
         });
-        rows[1]
+        rows[1].1.add(calls, |count| {
+            host.ask_in_large("asks", &id(count));
+        });
+        rows[2].1.add(calls, |count| host.edit_in_large(&id(count)));
+        rows[3]
             .1
             .add(calls, |count| host.result(&id(count), &small));
-        rows[2].1.add(setup.size(LARGE_CALLS, 3), |count| {
+        rows[4].1.add(setup.size(LARGE_CALLS, 3), |count| {
             host.result(&format!("large-{}", id(count)), &large);
         });
         host.wait_for_empty_spool();
-        rows[3].1.add(calls, |_| {
+        rows[5].1.add(calls, |_| {
             succeed(
                 Command::new(&trivial)
                     .arg(host.home.socket())
@@ -83,6 +100,20 @@ fn run(setup: &Setup) {
         });
     }
     print_hooks(&rows);
+    host.print_answered(calls);
+}
+
+/// Waits until the daemon rests: vectors are made in the background, and nothing reports them.
+#[expect(clippy::disallowed_methods, reason = "a second is what is measured")]
+fn wait_for_vectors(daemon: &Server) {
+    let began = Instant::now();
+    until("the vectors of items", VECTORS_MAX, || {
+        let before = daemon.cpu_seconds();
+        std::thread::sleep(Duration::from_secs(1));
+        (daemon.cpu_seconds() - before < BUSY_SECONDS).then_some(())
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    print_row("vectors of 2 000 items, s", &[format!("{seconds:.1}")]);
 }
 
 fn print_hooks(rows: &[(&str, Row)]) {
@@ -122,13 +153,73 @@ impl Host {
     fn new(setup: &Setup) -> Self {
         let home = Home::new(&setup.dir, LORED);
         let project = home.path().join("project");
-        std::fs::create_dir_all(project.join(".git")).expect("a project");
-        Self { home, project }
+        let large = home.path().join("large");
+        for project in [&project, &large] {
+            std::fs::create_dir_all(project.join(".git")).expect("a project");
+        }
+        Self {
+            home,
+            project,
+            large,
+        }
+    }
+
+    /// Windows in the large project decide a lot.
+    fn decide_much(&self, setup: &Setup) {
+        for window in 0..setup.size(WINDOWS, 1) {
+            for prompt in 0..setup.size(PROMPTS, 20) {
+                let at = (window * PROMPTS + prompt) * SENTENCES;
+                let text: String = (at..at + SENTENCES).map(decision).collect();
+                let session = format!("decides-{window}");
+                let fields = json!({"prompt": text, "prompt_id": prompt.to_string()});
+                self.hook_in(&self.large, &session, "UserPromptSubmit", fields);
+            }
+            let session = format!("decides-{window}");
+            self.hook_in(&self.large, &session, "SessionEnd", json!({}));
+        }
+        let start = json!({"source": "startup"});
+        self.hook_in(&self.large, "asks", "SessionStart", start);
+        self.ask_in_large("asks", "first");
+    }
+
+    fn ask_in_large(&self, session: &str, id: &str) -> String {
+        let count = id.bytes().fold(7_usize, |sum, byte| {
+            sum.wrapping_mul(31) + usize::from(byte)
+        });
+        let subject = subject_of(count);
+        let text = format!("What was settled about the {subject}, and does it still hold ({id})?");
+        let fields = json!({"prompt": text, "prompt_id": id});
+        self.hook_in(&self.large, session, "UserPromptSubmit", fields)
+    }
+
+    fn edit_in_large(&self, id: &str) {
+        let path = self.large.join(format!("src/part-{id}.rs"));
+        let input = json!({"file_path": path, "old_string": "old", "new_string": "let gateway_timeout = 30;"});
+        let fields = json!({"tool_name": "Edit", "tool_use_id": id, "tool_input": input});
+        self.hook_in(&self.large, "asks", "PreToolUse", fields);
+    }
+
+    /// Prints how many prompts of new windows get text: a hook that is too late prints none.
+    fn print_answered(&self, calls: usize) {
+        let answered = (0..calls)
+            .filter(|count| {
+                let session = format!("new-{count}");
+                let start = json!({"source": "startup"});
+                self.hook_in(&self.large, &session, "SessionStart", start);
+                !self.ask_in_large(&session, &count.to_string()).is_empty()
+            })
+            .count();
+        print_row(
+            "prompts with text, of all",
+            &[answered.to_string(), calls.to_string()],
+        );
     }
 
     /// Another window decides something, and works.
     fn work(&self) {
-        let in_first = |event: &str, fields: Value| self.hook_in("first", event, fields);
+        let in_first = |event: &str, fields: Value| {
+            self.hook_in(&self.project, "first", event, fields);
+        };
         let decision = "We decided that the gateway listens on port 7311, because 8080 is taken.";
         in_first(
             "UserPromptSubmit",
@@ -155,30 +246,30 @@ impl Host {
 
     /// Runs a hook of the window that is measured.
     fn hook(&self, event: &str, fields: Value) {
-        self.hook_in("bench", event, fields);
+        self.hook_in(&self.project, "bench", event, fields);
     }
 
-    /// Runs a hook and waits for its end, as a host does.
-    fn hook_in(&self, session: &str, event: &str, fields: Value) {
-        let mut payload =
-            json!({"session_id": session, "cwd": self.project, "hook_event_name": event});
+    /// Runs a hook and waits for its end, as a host does. Returns what it prints.
+    fn hook_in(&self, folder: &Path, session: &str, event: &str, fields: Value) -> String {
+        let mut payload = json!({"session_id": session, "cwd": folder, "hook_event_name": event});
         if let (Some(payload), Value::Object(fields)) = (payload.as_object_mut(), fields) {
             payload.extend(fields);
         }
         let mut child = Command::new(LORE)
             .args(["hook", "claude-code"])
             .env("LORE_HOME", self.home.path())
-            .current_dir(&self.project)
+            .current_dir(folder)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
             .expect("lore starts");
         let mut stdin = child.stdin.take().expect("standard input");
         let payload = payload.to_string();
         stdin.write_all(payload.as_bytes()).expect("the hook reads");
         drop(stdin);
-        let status = child.wait().expect("the hook ends");
-        assert!(status.success(), "{status}");
+        let output = child.wait_with_output().expect("the hook ends");
+        assert!(output.status.success(), "{}", output.status);
+        String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
     /// Measures calls through the mailbox of the first window.
@@ -244,6 +335,39 @@ impl Host {
         );
         program
     }
+}
+
+/// What decisions are about.
+const SUBJECTS: [&str; 16] = [
+    "gateway",
+    "invoice",
+    "ferry",
+    "orchard",
+    "turbine",
+    "library",
+    "kiln",
+    "harbour",
+    "pension",
+    "telescope",
+    "bakery",
+    "archive",
+    "glacier",
+    "tram",
+    "clinic",
+    "vineyard",
+];
+
+fn subject_of(count: usize) -> &'static str {
+    SUBJECTS.get(count % SUBJECTS.len()).unwrap_or(&"")
+}
+
+/// Returns a sentence that lasts.
+fn decision(count: usize) -> String {
+    let subject = subject_of(count);
+    let other = subject_of(count / SUBJECTS.len());
+    format!(
+        "We decided that the {subject} keeps batch {count} apart from the {other}, because audit {count} asked for it. "
+    )
 }
 
 fn succeed(command: &mut Command) {

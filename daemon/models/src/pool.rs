@@ -33,8 +33,8 @@ impl Default for Settings {
 
 /// The models in use; share the pool with an [`Arc`].
 ///
-/// A model is loaded at its first use and freed when idle. Descriptions that need no loading stay as they were at
-/// the start.
+/// A model is loaded at its first use and freed when idle, unless it is kept for a while. Descriptions that need no
+/// loading stay as they were at the start.
 pub struct ModelPool {
     first: Option<Slot>,
     second: Option<Slot>,
@@ -50,7 +50,10 @@ pub struct ModelPool {
 struct Slot {
     available_model: AvailableModel,
     known: ModelInfo,
+    /// Held for moments only, never while a model is loaded.
     loaded: Mutex<Option<Loaded>>,
+    /// Time until which the model is kept although it is idle.
+    kept_until: Mutex<Option<Instant>>,
 }
 
 struct Loaded {
@@ -70,6 +73,7 @@ impl ModelPool {
                 available_model,
                 known,
                 loaded: Mutex::default(),
+                kept_until: Mutex::default(),
             })
         };
         let first = slot(EmbeddingStage::First);
@@ -109,6 +113,18 @@ impl ModelPool {
         self.second.as_ref().map(|slot| self.load(slot))
     }
 
+    /// Returns the second tier's model if it is in memory. It waits for no loading.
+    pub fn second_if_loaded(&self) -> Option<Arc<Model>> {
+        self.second.as_ref()?.used_now()
+    }
+
+    /// Keeps the second tier's model for this time, once it is loaded: who will need it cannot wait until it is loaded.
+    pub fn keep_second(&self, time: Duration) {
+        if let Some(slot) = &self.second {
+            *slot.kept() = Instant::now().checked_add(time);
+        }
+    }
+
     /// Describes a tier's model without loading it; `None` if the tier has no model.
     #[must_use]
     pub fn known(&self, stage: EmbeddingStage) -> Option<&ModelInfo> {
@@ -145,9 +161,13 @@ impl ModelPool {
         self.slot(stage).is_some_and(|slot| slot.lock().is_some())
     }
 
-    /// Frees models that were not used within the last `idle`; callers that hold a model keep it.
+    /// Frees models that were not used within the last `idle`, if their time is over; callers that hold a model keep it.
     pub fn release_when_idle(&self, idle: Duration) {
         for slot in [&self.first, &self.second].into_iter().flatten() {
+            let kept_until = *slot.kept();
+            if kept_until.is_some_and(|until| Instant::now() < until) {
+                continue;
+            }
             let mut loaded = slot.lock();
             // A model that a caller still holds is in use, however long the work takes.
             let is_idle = |loaded: &Loaded| {
@@ -159,16 +179,17 @@ impl ModelPool {
         }
     }
 
-    /// Loads under the slot's lock, so that concurrent first uses share one load.
+    /// Loads one at a time, so that concurrent first uses share one load.
     fn load(&self, slot: &Slot) -> Result<Arc<Model>, ModelError> {
-        let mut loaded = slot.lock();
-        if let Some(loaded) = &mut *loaded {
-            loaded.last_use = Instant::now();
-            return Ok(Arc::clone(&loaded.model));
+        if let Some(model) = slot.used_now() {
+            return Ok(model);
         }
         let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = slot.used_now() {
+            return Ok(model);
+        }
         let model = Arc::new(slot.available_model.load(&slot.known)?);
-        *loaded = Some(Loaded {
+        *slot.lock() = Some(Loaded {
             model: Arc::clone(&model),
             last_use: Instant::now(),
         });
@@ -187,6 +208,21 @@ impl Slot {
     fn lock(&self) -> MutexGuard<'_, Option<Loaded>> {
         // Safe after a panic: the option is replaced completely or not at all.
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Instant>> {
+        // As above.
+        self.kept_until
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the model, if it is loaded, as used now.
+    fn used_now(&self) -> Option<Arc<Model>> {
+        let mut loaded = self.lock();
+        let loaded = loaded.as_mut()?;
+        loaded.last_use = Instant::now();
+        Some(Arc::clone(&loaded.model))
     }
 }
 

@@ -163,6 +163,27 @@ fn models_are_loaded_once_and_let_go() {
 }
 
 #[test]
+fn a_model_is_kept_while_it_will_be_needed() {
+    let root = tempfile::tempdir().unwrap();
+    let places = places(root.path());
+    write(&places.added, "tiny", &tiny::files());
+    let models = ModelPool::find(&places, &Settings::default());
+    assert!(models.second_if_loaded().is_none());
+    assert!(
+        !models.is_loaded(EmbeddingStage::Second),
+        "asking loads none"
+    );
+    drop(models.second().unwrap().unwrap());
+    assert!(models.second_if_loaded().is_some());
+    models.keep_second(Duration::from_secs(3600));
+    models.release_when_idle(Duration::ZERO);
+    assert!(models.second_if_loaded().is_some());
+    models.keep_second(Duration::ZERO);
+    models.release_when_idle(Duration::ZERO);
+    assert!(models.second_if_loaded().is_none());
+}
+
+#[test]
 fn a_model_that_changed_under_us_is_not_the_one_it_was() {
     let root = tempfile::tempdir().unwrap();
     let places = places(root.path());

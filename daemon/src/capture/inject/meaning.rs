@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use lored_models::{Model, ModelPool};
 use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 use super::knowledge::Knowledge;
 use crate::locks::lock_unpoisoned;
@@ -15,8 +16,10 @@ use crate::locks::lock_unpoisoned;
 const BYTES_MAX: usize = 400;
 /// Texts that are embedded at once.
 const BATCH: usize = 8;
-/// Longest wait for the vector of a prompt. A hook has 100 ms, and an idle model is loaded first.
-const WAIT: Duration = Duration::from_millis(60);
+/// Longest wait for the vector of a prompt, of the 100 ms that a hook has. An idle machine needs some milliseconds.
+const WAIT: Duration = Duration::from_millis(40);
+/// Time for which the model stays in memory after a hook: a window that pauses for longer gets its first text by words alone.
+const KEPT: Duration = Duration::from_mins(10);
 
 /// The direction of a vector, in a quarter of its bytes.
 pub(super) struct MeaningVector {
@@ -57,16 +60,33 @@ fn model(models: &ModelPool) -> Option<Arc<Model>> {
     models.second()?.ok()
 }
 
-/// Returns the vector of a prompt; `None` without a model, or when the model takes too long. Blocks its thread until then.
-pub(super) fn of_prompt(models: &Arc<ModelPool>, text: &str) -> Option<Vec<f32>> {
+/// Returns the vector of a prompt; `None` if the model is not in memory or takes too long, and then words alone are
+/// compared. Blocks its thread until then.
+pub(super) fn of_prompt(models: &ModelPool, text: &str) -> Option<Vec<f32>> {
+    let model = models.second_if_loaded()?;
     let (sender, receiver) = channel();
-    let (models, text) = (Arc::clone(models), beginning(text).to_owned());
+    let text = beginning(text).to_owned();
     Handle::try_current().ok()?.spawn_blocking(move || {
-        let vector = model(&models).map(|model| model.embed(&text));
         // A receiver that has left needs it no longer.
-        sender.send(vector).ok();
+        sender.send(model.embed(&text)).ok();
     });
-    receiver.recv_timeout(WAIT).ok().flatten()
+    receiver.recv_timeout(WAIT).ok()
+}
+
+/// Keeps the model in memory while a window of a host works.
+pub(in crate::capture) fn keep(models: &ModelPool) {
+    models.keep_second(KEPT);
+}
+
+/// Loads the model in the background, before the next prompt needs it; `None` if it is in memory.
+pub(super) fn warm(models: &Arc<ModelPool>) -> Option<JoinHandle<()>> {
+    if models.second_if_loaded().is_some() {
+        return None;
+    }
+    let models = Arc::clone(models);
+    Some(tokio::task::spawn_blocking(move || {
+        model(&models);
+    }))
 }
 
 /// Makes the missing vectors of a project in the background, in small pieces so that the daemon can stop.
@@ -111,7 +131,24 @@ fn embed_some(models: &ModelPool, knowledge: &Mutex<Knowledge>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use lored_models::{EmbeddingStage, ModelPlaces, Settings};
+
     use super::*;
+
+    #[tokio::test]
+    async fn a_prompt_waits_for_no_loading() {
+        let places = ModelPlaces::default();
+        let models = Arc::new(ModelPool::find(&places, &Settings::default()));
+        assert!(of_prompt(&models, "Which port is free?").is_none());
+        assert!(!models.is_loaded(EmbeddingStage::Second));
+        let warming = warm(&models).expect("it is not in memory");
+        warming.await.expect("it is loaded");
+        assert!(models.is_loaded(EmbeddingStage::Second));
+        assert!(warm(&models).is_none());
+        keep(&models);
+        models.release_when_idle(Duration::ZERO);
+        assert!(models.is_loaded(EmbeddingStage::Second));
+    }
 
     #[test]
     fn a_cosine_is_nearly_that_of_the_whole_vectors() {

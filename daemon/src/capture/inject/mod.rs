@@ -9,7 +9,7 @@ mod failure;
 mod freshness;
 mod items;
 pub(super) mod knowledge;
-mod meaning;
+pub(super) mod meaning;
 mod notes;
 mod point;
 mod sources;
@@ -355,7 +355,12 @@ fn prepare(cx: &Context, state: &State, session: &str, moment: Moment) -> Result
         if moment == Moment::Start {
             lock_unpoisoned(&project.knowledge).catch_up(&project, None);
         }
-        meaning::catch_up(SearchIndexes::of(cx)?.models(), &project.knowledge);
+        let models = SearchIndexes::of(cx)?.models();
+        if !lock_unpoisoned(&project.knowledge).items().is_empty() {
+            // Nobody waits for it.
+            drop(meaning::warm(models));
+        }
+        meaning::catch_up(models, &project.knowledge);
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use crate::error::{Code, Refusal};
 use crate::log::Hash;
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
 use crate::projects::ProjectState;
+use crate::search::SearchIndexes;
 use crate::state::State;
 
 /// Larger payloads are read off the event loop, in bytes.
@@ -43,6 +44,7 @@ impl Op for RecordHook {
     async fn call(call: Call<RecordHookArgs>) -> Result<RecordHookReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
         Capture::of(&cx)?.note_hook();
+        inject::meaning::keep(SearchIndexes::of(&cx)?.models());
         let state = State::live(&cx, None).await?;
         let shared = Arc::clone(&cx);
         // Starts and prompts read the folder's branch; calls of tools come most often.
