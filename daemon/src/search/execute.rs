@@ -7,8 +7,8 @@ use lored_ingest::quotable;
 use lored_models::{EmbeddingStage, Model};
 use lored_retrieval::ranking::{
     ListScore, QUESTION_WORDS, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER,
-    VectorScale, answers, best_sentence, floor, fuse, keep_likely, prefer, relevance, rerank,
-    settle,
+    VectorScale, answers, best_sentence, floor, further_floor, fuse, keep_likely, prefer,
+    relevance, rerank, settle,
 };
 use lored_retrieval::text::{Class, IndexedText, Query, Terms};
 use lored_retrieval::vectors::VectorError;
@@ -131,8 +131,8 @@ impl Search<'_> {
         if asked == Mode::Semantic {
             self.rerank(&mut searched);
         }
-        searched.floor = floor(true, scale);
-        settle(&mut searched.hits, searched.floor);
+        settle(&mut searched.hits, floor(true, scale));
+        searched.floor = further_floor(scale);
         searched.total = searched.hits.len() as u64;
         Ok(searched)
     }

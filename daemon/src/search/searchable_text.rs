@@ -124,7 +124,10 @@ impl Pieces {
             }
         }
         text.push_str(piece.own());
-        text
+        match self.kind {
+            Kind::Step => without_json_syntax(text),
+            Kind::Message | Kind::Checkpoint | Kind::Document | Kind::Context => text,
+        }
     }
 
     /// Returns the text with its title if it is so short that it is understood only with the texts before it, and that
@@ -147,6 +150,23 @@ impl Pieces {
         };
         Some(format!("{title}{}\n", only.text))
     }
+}
+
+/// Returns the names and values of JSON as words. A model reads its brackets and quotes as words: they would fill the
+/// vector and hide what a result is about. Other texts stay as they are, and so do parts of JSON without a member.
+fn without_json_syntax(text: String) -> String {
+    if !text.contains("\":") {
+        return text;
+    }
+    let mut words = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '{' | '}' | '[' | ']' | '"' | '_' | '\n' if words.ends_with(' ') => {}
+            '{' | '}' | '[' | ']' | '"' | '_' | '\n' => words.push(' '),
+            other => words.push(other),
+        }
+    }
+    words
 }
 
 /// Returns whether an event is part of a session's conversation: a message or a step.
@@ -406,6 +426,19 @@ pub(super) fn cut(text: &str, name: &str) -> Vec<SearchableText> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The vector of a result holds its names and values, not the syntax between them.
+    #[test]
+    fn results_are_embedded_as_words() {
+        let of = |text: &str| without_json_syntax(text.to_owned());
+        assert_eq!(
+            of(r#"get_device {"primary_ip4":{"address":"10.0.0.7"},"tags":["core"]}"#),
+            "get device primary ip4 : address : 10.0.0.7 , tags : core "
+        );
+        for unchanged in ["3 [tests] passed_all", "no \"member\" here", ""] {
+            assert_eq!(of(unchanged), unchanged);
+        }
+    }
 
     /// Every word of a message is searchable, also between lines that would be front matter in a file: the header of a
     /// note, or the first of several YAML documents.

@@ -17,7 +17,7 @@ use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
 
 /// Version of how events become units. Raise it when the same events give other units: the indexes are rebuilt.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The open vector index of one tier.
 pub struct StageIndex {

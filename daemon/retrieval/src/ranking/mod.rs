@@ -11,7 +11,9 @@ pub use fusion::{
     Fusion, ListScore, RankedHit, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER,
     fuse, keep_likely, prefer, settle,
 };
-pub use relevance::{QUESTION_WORDS, UNRELATED, VectorScale, answers, floor, relevance};
+pub use relevance::{
+    QUESTION_WORDS, UNRELATED, VectorScale, answers, floor, further_floor, relevance,
+};
 pub use rerank::{DEPTH, WEIGHT, best_sentence, rerank};
 
 #[cfg(test)]

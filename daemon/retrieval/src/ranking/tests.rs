@@ -205,6 +205,10 @@ fn the_relevance_of_a_hit_is_its_own() {
             of(0.0, 0.0) < UNRELATED && UNRELATED < floor(true, scale),
             "an unrelated text is no hit"
         );
+        assert!(
+            (UNRELATED..floor(true, scale)).contains(&further_floor(scale)),
+            "further evidence may match less, and is still no unrelated text"
+        );
         assert!(of(0.6, 0.6) > 0.5, "{}", of(0.6, 0.6));
         assert!(of(0.3, 0.4) < of(0.4, 0.4) && of(0.3, 0.4) < of(0.3, 0.5));
         assert!((0.0..=1.0).contains(&of(9.0, 9.0)) && (0.0..=1.0).contains(&of(-9.0, -9.0)));
