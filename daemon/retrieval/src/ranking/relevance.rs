@@ -32,7 +32,8 @@ pub const fn floor(has_words: bool, scale: VectorScale) -> f64 {
     }
 }
 
-/// Returns the minimum score of a hit beside a better one, of a search that compared words and vectors.
+/// Returns the minimum score of a hit beside a better one that is rather about the question, of a search that compared
+/// words and vectors.
 ///
 /// [`floor`] is chosen for the best hit of a question. The further evidence matches less: of the right hits of questions
 /// over conversations, whose messages are short, 9 to 13 % are below that floor and 2 to 6 % below half of it.
@@ -46,7 +47,7 @@ pub const QUESTION_WORDS: usize = 3;
 /// Minimum share of the word weight of a question with which words alone are an answer, however common they are.
 const QUESTION_SHARE: f64 = 0.25;
 /// Minimum product of this share and of the weight of the matching words, in words as rare as they can be.
-const QUESTION_WEIGHT: f64 = 0.08;
+const QUESTION_WEIGHT: f64 = 0.079;
 
 /// Returns whether words alone answer a question of at least [`QUESTION_WORDS`] words.
 ///

@@ -64,6 +64,7 @@ impl Op for Recall {
             query: args.question,
             mode: Mode::Semantic,
             kinds: Kind::ALL.to_vec(),
+            is_likely_only: true,
             project,
             most: wanted * RESULTS_PER_SOURCE,
             k: K as f64,

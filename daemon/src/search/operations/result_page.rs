@@ -124,10 +124,12 @@ fn searched(
     )
 }
 
-/// Searches, without the hits below the threshold.
+/// Searches, without what is rather not about the query if only the rest is asked for.
 fn likely(search: &Search<'_>, wanted: usize) -> Result<SearchOutcome, IndexError> {
     let mut searched = search.run(wanted)?;
-    searched.keep_likely();
+    if search.ask.is_likely_only {
+        searched.keep_likely();
+    }
     Ok(searched)
 }
 
