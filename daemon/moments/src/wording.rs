@@ -53,14 +53,14 @@ impl Provenance<'_> {
     }
 }
 
-/// Whether the files that a text cites are still as they were.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Whether what a text says of files still stands there.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// They are.
+    /// It does.
     Fresh,
-    /// One was written since.
-    Changed,
-    /// One is gone.
+    /// A line changed since; with what stands there now, if it is short.
+    Changed(Option<String>),
+    /// A file is gone.
     Gone,
 }
 
@@ -94,9 +94,13 @@ pub fn item_line(
         _ => kind.name(),
     };
     let state = match freshness {
-        None | Some(Freshness::Fresh) => "",
-        Some(Freshness::Changed) => "; the cited file was written since",
-        Some(Freshness::Gone) => "; the cited file is gone",
+        None | Some(Freshness::Fresh) => String::new(),
+        Some(Freshness::Changed(None)) => "; the cited lines changed since".to_owned(),
+        Some(Freshness::Changed(Some(now))) => {
+            let now = one_line(beginning(&now, 160));
+            format!("; changed since, the file now has `{now}`")
+        }
+        Some(Freshness::Gone) => "; the cited file is gone".to_owned(),
     };
     let text = if source == ItemSource::Tool {
         format!("\"{text}\"")

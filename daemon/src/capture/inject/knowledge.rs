@@ -15,8 +15,7 @@ use lored_moments::{
 use super::Project;
 use super::freshness::CitedFiles;
 use super::meaning::MeaningVector;
-use crate::capture::memory::{KnownSentence, RememberedItem, Trail, TrailEvent};
-use crate::clock::Micros;
+use crate::capture::memory::{CallEnd, KnownSentence, RememberedItem, Trail, TrailEvent};
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 
@@ -384,19 +383,19 @@ impl ReadSession {
         let Some(last) = new.last().map(|one| one.position) else {
             return;
         };
-        let mut turns: HashMap<u32, (String, BTreeSet<String>, Micros)> = HashMap::new();
+        let mut turns: HashMap<u32, TurnFacts<'_>> = HashMap::new();
         for one in new.iter().filter(|one| one.sentence.cue >= CUE_CANDIDATE) {
             let about = turns
                 .entry(one.turn)
                 .or_insert_with(|| about(trail, one.turn));
             items.push(NewItem {
                 turn: self.turn(one.turn),
-                context: about.0.clone(),
-                files: about.1.clone(),
+                context: about.prompt.clone(),
+                files: about.files.clone(),
                 item: KnownItem {
                     session: trail.session.clone(),
                     known: (*one).clone(),
-                    cited: CitedFiles::of(&one.sentence.text, &about.1, about.2),
+                    cited: CitedFiles::of(&one.sentence.text, &about.files, &about.calls),
                 },
             });
         }
@@ -429,11 +428,20 @@ impl ReadSession {
     }
 }
 
-/// Returns the prompt of a turn, the files that it read or edited, and the time of its last event.
-fn about(trail: &Trail, turn: u32) -> (String, BTreeSet<String>, Micros) {
-    let (mut prompt, mut files, mut ended) = (String::new(), BTreeSet::new(), 0);
+/// What a turn was about.
+#[derive(Default)]
+struct TurnFacts<'t> {
+    /// The beginning of its prompt.
+    prompt: String,
+    /// The files that it read or edited.
+    files: BTreeSet<String>,
+    /// Its calls, in their order.
+    calls: Vec<&'t CallEnd>,
+}
+
+fn about(trail: &Trail, turn: u32) -> TurnFacts<'_> {
+    let mut facts = TurnFacts::default();
     for one in trail.happened.iter().filter(|one| one.turn == turn) {
-        ended = one.at;
         match &one.event {
             TrailEvent::Prompt {
                 text,
@@ -441,13 +449,18 @@ fn about(trail: &Trail, turn: u32) -> (String, BTreeSet<String>, Micros) {
                 ..
             } => {
                 let end = text.floor_char_boundary(CONTEXT_BYTES_MAX);
-                text.get(..end).unwrap_or_default().clone_into(&mut prompt);
+                let beginning = text.get(..end).unwrap_or_default();
+                beginning.clone_into(&mut facts.prompt);
             }
-            TrailEvent::Called(call) => files.extend(call.edits.iter().chain(&call.reads).cloned()),
+            TrailEvent::Called(call) => {
+                let files = call.edits.iter().chain(&call.reads);
+                facts.files.extend(files.cloned());
+                facts.calls.push(call);
+            }
             _ => {}
         }
     }
-    (prompt, files, ended)
+    facts
 }
 
 /// Returns whose words a sentence is.

@@ -4,6 +4,7 @@
 //! trails of the project's sessions, and what was added is recorded as a pack ([`packs::receipt`]).
 
 mod brief;
+mod cited_lines;
 mod compaction;
 mod failure;
 mod freshness;
@@ -18,6 +19,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use lored_hosts::Moment;
+use lored_redact::Redactor;
 
 use super::Capture;
 use super::memory::{RememberedItem, SharedTrail, Trail, TrailEntry, TrailEvent};
@@ -127,6 +129,8 @@ struct Writer<'w> {
     now: Micros,
     /// Whether the user's files can be read.
     reaches_files: bool,
+    /// What is said of them has no secrets.
+    redactor: &'w Redactor,
 }
 
 impl Writer<'_> {
@@ -228,6 +232,7 @@ fn decide(
         folder: point.folder.as_deref(),
         now: cx.engine.clock().now(),
         reaches_files: cx.reaches_files,
+        redactor: &cx.redactor,
     };
     let moment = owed(&lock_unpoisoned(&own), point);
     let budget = moment.tokens_max();
@@ -298,6 +303,7 @@ pub(super) fn brief_of(
         folder,
         now: cx.engine.clock().now(),
         reaches_files: cx.reaches_files,
+        redactor: &cx.redactor,
     };
     let work = WorkStart::of(cx, folder, "")?;
     let shown = ShownItems::default();

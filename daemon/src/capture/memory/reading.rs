@@ -1,6 +1,7 @@
 //! Reads the parts of events that a trail keeps.
 
 use lored_suspicion::Origin;
+use serde_json::Value;
 
 use super::trail::{CallEnd, TrailEvent};
 use crate::error::Refusal;
@@ -77,22 +78,36 @@ fn is_left_out(
     Ok(false)
 }
 
-/// Returns what an edit writes, from its parameters as JSON, of which the middle may be missing.
-pub(super) fn written(parameters: &str) -> String {
-    let texts = [
+/// Returns the beginning and the end of what an edit writes, from its parameters.
+pub(super) fn written(blobs: &Blobs, parameters: Option<Text>) -> Result<String, Refusal> {
+    let Some(parameters) = parameters else {
+        return Ok(String::new());
+    };
+    let parameters = beginning(blobs, parameters, BLOB_BYTES_MAX as usize)?;
+    let parsed: Option<Value> = serde_json::from_str(&parameters).ok();
+    let written = parsed.as_ref().and_then(|value| {
+        let of_parts = || {
+            let parts = value.get("edits")?.as_array()?;
+            let parts: Vec<&str> = parts.iter().filter_map(new_text).collect();
+            (!parts.is_empty()).then(|| parts.join("\n"))
+        };
+        new_text(value).map(str::to_owned).or_else(of_parts)
+    });
+    Ok(shortened(written.unwrap_or(parameters)))
+}
+
+/// Returns the text that a call writes, by the names that hosts give it.
+fn new_text(parameters: &Value) -> Option<&str> {
+    let mut names = [
         "content",
         "new_string",
         "newString",
         "new_str",
         "patch",
         "input",
-    ];
-    let parsed: Option<serde_json::Value> = serde_json::from_str(parameters).ok();
-    let field = parsed.as_ref().and_then(|value| {
-        let mut texts = texts.iter();
-        texts.find_map(|name| value.get(name)?.as_str())
-    });
-    field.unwrap_or(parameters).to_owned()
+    ]
+    .iter();
+    names.find_map(|name| parameters.get(name)?.as_str())
 }
 
 /// Returns the beginning of a text.
@@ -113,12 +128,15 @@ pub(super) fn ends(blobs: &Blobs, text: Option<Text>) -> Result<String, Refusal>
     if text.blob().is_some() && text.bytes() > BLOB_BYTES_MAX {
         return Ok(String::new());
     }
-    let text = text.read(blobs)?;
+    Ok(shortened(text.read(blobs)?))
+}
+
+fn shortened(text: String) -> String {
     if text.len() <= 2 * RESULT_BYTES_MAX {
-        return Ok(text);
+        return text;
     }
     let head = text.get(..text.floor_char_boundary(RESULT_BYTES_MAX));
     let tail = text.get(text.ceil_char_boundary(text.len() - RESULT_BYTES_MAX)..);
     let [head, tail] = [head, tail].map(Option::unwrap_or_default);
-    Ok(format!("{head}\n…\n{tail}"))
+    format!("{head}\n…\n{tail}")
 }

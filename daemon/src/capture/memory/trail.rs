@@ -388,7 +388,7 @@ impl Trail {
                 let details = before.map(|(_, details)| details).unwrap_or_default();
                 let new_text = match details.edits.is_empty() {
                     true => String::new(),
-                    false => written(&ends(blobs, body.parameters)?),
+                    false => written(blobs, body.parameters)?,
                 };
                 let error = ends(blobs, body.error)?;
                 let result = ends(blobs, body.result)?;
