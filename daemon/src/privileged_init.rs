@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lore::paths::{Paths, ensure_folder, our_uid};
+use lore::paths::{Paths, ensure_folder};
 
 use crate::config::Config;
 use crate::documents::ingest_worker;
@@ -69,15 +69,7 @@ impl PrivilegedInit {
 /// Makes the folders of mailboxes. Without them the daemon still runs; only commands in sandboxes do not reach it.
 fn mail_roots() -> MailRoots {
     let mut roots = lore::mailbox::roots();
-    // No host's folder is made where the host never ran.
-    let has_claude = std::env::home_dir().is_some_and(|home| home.join(".claude").is_dir());
-    let is_used = |root: &PathBuf| {
-        let parent = root.parent();
-        let of_claude =
-            parent.is_some_and(|parent| parent.ends_with(format!("claude-{}", our_uid())));
-        !of_claude || has_claude || parent.is_some_and(Path::is_dir)
-    };
-    roots.retain(is_used);
+    // That of Claude Code, too, where it never ran: it may be set up while the daemon runs, which can make no folder then.
     roots.retain(|root| match lore::mailbox::prepare_root(root) {
         Ok(()) => true,
         Err(error) => {

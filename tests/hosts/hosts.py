@@ -1,5 +1,6 @@
 """The hosts that are run: their packages, their command lines, what makes them talk to the scripted model, and how they
 call their tools. Everything else is the same for all of them."""
+import json
 import os
 from dataclasses import dataclass, field
 from typing import Callable
@@ -49,6 +50,8 @@ class Host:
     compaction: "Compaction" = None
     # The option that the prompt follows, if it is not the last argument by itself.
     prompt_option: list = field(default_factory=list)
+    # Arguments with which its commands run in its sandbox, which refuses Unix sockets; empty if it has none.
+    boxed: list = field(default_factory=list)
     # Whether the project's files have the hooks, too: what both report must be recorded once.
     is_set_up_twice: bool = True
 
@@ -104,7 +107,10 @@ HOSTS = {
         noted=[call("ToolSearch", {"query": "select:mcp__lore__record_step"}), call("mcp__lore__record_step", NOTED)],
         subagent=[call("Agent", {"description": "Look", "prompt": SUBTASK_PROMPT, "subagent_type": "general-purpose",
                                  "run_in_background": False})],
-        compaction=Compaction("/compact")),
+        compaction=Compaction("/compact"),
+        boxed=["--settings", json.dumps({"sandbox": {
+            "enabled": True, "autoAllowBashIfSandboxed": True, "allowUnsandboxedCommands": False,
+            "enableWeakerNestedSandbox": True}})]),
     "codex": Host(
         package="@openai/codex@0.169.0",
         program=[f"{ANSWERED}@openai/codex-linux-{ARCH}/vendor/{os.uname().machine}-unknown-linux-musl/bin/codex", "exec",
@@ -119,7 +125,8 @@ HOSTS = {
         noted=[call("record_step", NOTED, namespace="mcp__lore")],
         subagent=[call("spawn_agent", {"message": SUBTASK_PROMPT}, namespace="multi_agent_v1"),
                   call("wait_agent", {"targets": ["{agent_id}"], "timeout_ms": 60000}, namespace="multi_agent_v1")],
-        compaction=Compaction("Say how it went.", more=("-c", "model_auto_compact_token_limit=1000"))),
+        compaction=Compaction("Say how it went.", more=("-c", "model_auto_compact_token_limit=1000")),
+        boxed=["-c", 'sandbox_mode="workspace-write"']),
     "gemini": Host(
         package="@google/gemini-cli@0.61.0",
         program=[NODE, f"{ANSWERED}@google/gemini-cli/bundle/gemini.js"],

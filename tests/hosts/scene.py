@@ -5,6 +5,8 @@ read from the log, what was added from the requests that reached the model.
 """
 import json
 import re
+import shutil
+import subprocess
 from collections import Counter
 
 from home import Home
@@ -18,6 +20,9 @@ SUMMARY = "A summary that leaves everything out."
 AFTER_COMPACTION = "What is left to do?"
 SECOND = "On which port does the gateway listen?"
 OTHER = "Which port did we choose for the gateway?"
+BOXED = "Keep in mind that the gateway is green."
+# What is set up for a host is not on the path of its commands.
+BOXED_SHELL = "PATH=$(dirname \"$LORE_DAEMON\"):$PATH; lore remember the gateway is green"
 # Gemini CLI and Qwen Code escape what they put into their own marks.
 ADDED = re.compile(r"(?:<|&lt;)lore-memory(?:>|&gt;).*?(?:<|&lt;)/lore-memory(?:>|&gt;)", re.S)
 
@@ -29,7 +34,7 @@ class Scene:
         self.name, self.host = name, HOSTS[name]
         self.model = Model()
         self.home = Home(cache, lore, lored, self.model.port)
-        self.reached, self.faults = [], []
+        self.reached, self.faults, self.sessions = [], [], 2
 
     def play(self, partner):
         """Plays all of it. Returns a row for the table; `partner` is the other host."""
@@ -39,6 +44,8 @@ class Scene:
         if self.host.compaction:
             self.compact()
         self.ask("second session", self.name, SECOND)
+        if self.host.boxed:
+            self.boxed()
         if partner:
             self.home.add(partner, HOSTS[partner])
             self.ask(f"a session of {partner}", partner, OTHER)
@@ -89,6 +96,22 @@ class Scene:
         self.run(name, prompt)
         self.check_added(what, since, wants=[DECISION])
 
+    def boxed(self):
+        """A command in the host's sandbox, where no socket can be reached, records once and in its own session."""
+        missing = without_sandbox()
+        if missing:
+            self.reached.append(f"sandbox: SKIPPED, {missing}")
+            return
+        since = self.position()
+        self.model.play([self.put(self.host.shell(BOXED_SHELL)), text("It is green.")])
+        self.run(self.name, BOXED, self.host.boxed)
+        events = self.events(since)
+        own = [one["session"] for one in events if one["kind"] == "MessageRecorded" and one["payload"]["content"] == BOXED]
+        kept = [one["session"] for one in events if one["kind"] == "MessageRecorded" and "remembered" in one["payload"]]
+        self.check(kept == own and len(own) == 1, f"sandbox: remembered in {kept}, the session is {own}")
+        self.sessions += 1
+        self.reached.append("sandbox: lore remember")
+
     def run(self, name, prompt, more=()):
         host = HOSTS[name]
         command = self.home.put(host.command(prompt, more), name)
@@ -136,7 +159,7 @@ class Scene:
         own = next((session for session, _, content in messages if content == WORK), None)
         of_work = [one for one in steps if one["session"] == own]
         self.check_steps(of_work)
-        wanted = 2 + bool(self.host.subagent) + bool(partner)
+        wanted = self.sessions + bool(self.host.subagent) + bool(partner)
         self.check(len(sessions) == wanted, f"{len(sessions)} sessions instead of {wanted}: {sorted(sessions.values())}")
         if self.host.subagent:
             of_subagent = [one for one in steps if SUB_SHELL in str(one["payload"].get("parameters"))]
@@ -195,6 +218,15 @@ class Scene:
 
     def position(self):
         return self.home.lore("status")["position"]
+
+
+def without_sandbox():
+    """Why hosts can start no sandbox here; nothing if they can."""
+    missing = [program for program in ("bwrap", "socat") if not shutil.which(program)]
+    if missing:
+        return f"{' and '.join(missing)} not installed"
+    tried = subprocess.run(["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"], capture_output=True, text=True)
+    return tried.stderr.strip() if tried.returncode else None
 
 
 def collect(value, into):

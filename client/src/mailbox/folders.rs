@@ -17,15 +17,27 @@ use crate::paths::{self, PlaceError, our_uid};
 pub const MAILBOXES_MAX: usize = 64;
 
 /// Returns the folders below which each store may have a folder with its mailboxes: one for sandboxes that may write into
-/// `/tmp`, and one in the folder of temporary files that Claude Code's sandbox may write into instead.
+/// `/tmp`, and one in the folder of temporary files that Claude Code's sandbox may write into instead. That folder is below
+/// `TMPDIR` where this is set, and in the sandbox `TMPDIR` is that folder.
 #[must_use]
 pub fn roots() -> Vec<PathBuf> {
-    let uid = our_uid();
-    let temporary = PathBuf::from("/tmp");
-    vec![
-        temporary.join(format!("lore-{uid}")).join("mail"),
-        temporary.join(format!("claude-{uid}")).join("lore-mail"),
-    ]
+    let temporary = std::env::var_os("TMPDIR").map(PathBuf::from);
+    roots_beside(temporary.as_deref(), our_uid())
+}
+
+fn roots_beside(temporary: Option<&Path>, uid: u32) -> Vec<PathBuf> {
+    let of_claude = format!("claude-{uid}");
+    let mail = |folder: &Path| match folder.ends_with(&of_claude) {
+        true => folder.join("lore-mail"),
+        false => folder.join(&of_claude).join("lore-mail"),
+    };
+    let mut roots = vec![
+        PathBuf::from(format!("/tmp/lore-{uid}/mail")),
+        mail(Path::new("/tmp")),
+    ];
+    let named = temporary.filter(|folder| folder.is_absolute()).map(mail);
+    roots.extend(named.filter(|root| !roots.contains(root)));
+    roots
 }
 
 /// Makes one of the [`roots`], unless it is there, with the folder that it is in.
@@ -159,4 +171,23 @@ pub fn is_served_elsewhere(paths: &paths::Paths) -> bool {
         let store = StoreFolder::open(&store_folder(root, &paths.data));
         store.is_ok_and(|store| store.is_served())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Outside of the sandbox `TMPDIR` is the folder above, inside it is the folder itself: both see the same mailbox.
+    #[test]
+    fn both_sides_of_a_sandbox_know_the_same_folders() {
+        let of = |temporary: &str| roots_beside(Some(Path::new(temporary)), 7);
+        assert_eq!(of("/var/tmp"), of("/var/tmp/claude-7"));
+        let beside = PathBuf::from("/var/tmp/claude-7/lore-mail");
+        assert!(of("/var/tmp").contains(&beside));
+        let usual = roots_beside(None, 7);
+        assert_eq!(usual.len(), 2);
+        for same in ["/tmp", "/tmp/", "/tmp/claude-7", "relative", ""] {
+            assert_eq!(of(same), usual, "{same}");
+        }
+    }
 }

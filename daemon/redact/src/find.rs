@@ -249,6 +249,10 @@ impl BuiltinKinds {
             });
         }
         let is_one = match meaning {
+            // A shell's working folder, in the output of `env`.
+            SecretName::Password if matches!(name, "PWD" | "OLDPWD") && value.starts_with('/') => {
+                false
+            }
             SecretName::Password => is_password(value, setting),
             SecretName::Secret | SecretName::ApiKey | SecretName::Token => {
                 is_random(value, setting)

@@ -48,6 +48,23 @@ fn values_beside_their_names() {
     }
 }
 
+/// The output of `env` names working folders as other programs name passwords.
+#[test]
+fn working_folders_of_a_shell_stay() {
+    for plain in [
+        "PWD=/tmp/build-c04tg1o8/home/project\nOLDPWD=/srv/k8sX9/app2\n",
+        "export OLDPWD=\"/home/ada/work9Q\"",
+    ] {
+        let mut found = SecretCounts::default();
+        assert_eq!(Redactor::default().text(plain, &mut found), plain);
+    }
+    for secret in ["PWD=s3cr3t9X", "pwd=/s3cr3t9X", "DB_PWD=/s3cr3t9X"] {
+        let mut found = SecretCounts::default();
+        let redacted = Redactor::default().text(secret, &mut found);
+        assert!(redacted.contains("[redacted:password]"), "{redacted}");
+    }
+}
+
 /// Words, placeholders, programs, names, hashes and vendors' examples are not secrets.
 #[test]
 fn ordinary_texts_stay() {
