@@ -15,6 +15,12 @@ const THRESHOLD: f32 = 0.4;
 /// Bytes of the new text that are compared.
 const TEXT_BYTES_MAX: usize = 6_000;
 
+/// Bytes of the new text that are embedded: what it is about stands at its beginning.
+const SUBJECT_BYTES_MAX: usize = 400;
+
+/// Cosine at which a decision about the subject of an edit may be said, although neither its file nor its words name it.
+const SUBJECT: f32 = 0.5;
+
 /// An edit that is about to happen, prepared for matching.
 #[derive(Clone, Debug)]
 pub struct EditQuery {
@@ -81,6 +87,46 @@ impl EditQuery {
     }
 }
 
+/// Returns what an edit is about, to be embedded: the words of the file's name and folder, and the beginning of the new text, whose
+/// names are taken apart.
+///
+/// ```
+/// use lored_moments::edit_subject;
+///
+/// assert_eq!(edit_subject("app/vault/release.py", "def openSafe(nurse):"), "vault release def open Safe nurse");
+/// ```
+#[must_use]
+pub fn edit_subject(path: &str, new_text: &str) -> String {
+    let file = paths::file_name(path);
+    let stem = file.split('.').find(|part| !part.is_empty());
+    let folder = path
+        .strip_suffix(file)
+        .map(|path| path.trim_end_matches('/'));
+    let folder = folder.map_or("", paths::file_name);
+    let text = crate::text::beginning(new_text, SUBJECT_BYTES_MAX);
+    let mut subject = String::new();
+    for part in [folder, stem.unwrap_or_default(), text] {
+        let words = part.split(|c: char| !c.is_alphanumeric());
+        for word in words.filter(|word| !word.is_empty()) {
+            push_apart(&mut subject, word);
+        }
+    }
+    subject
+}
+
+/// Appends a word; one in camel case as its parts.
+fn push_apart(subject: &mut String, word: &str) {
+    let mut before = None;
+    for c in word.chars() {
+        let is_start = before.is_none_or(|before: char| before.is_lowercase() && c.is_uppercase());
+        if is_start && !subject.is_empty() {
+            subject.push(' ');
+        }
+        subject.push(c);
+        before = Some(c);
+    }
+}
+
 /// Returns the share of words that an item has.
 fn share(words: &[Term], item: &Item, items: &Items) -> f32 {
     let worth = words.iter().filter_map(|term| {
@@ -129,8 +175,9 @@ fn names(text: &str, name: &str) -> bool {
 #[must_use]
 pub fn edit_score(features: &EditFeatures, item: &Item, cosine: Option<f32>) -> f32 {
     let is_related = features.is_named || features.stem > 0.0 || features.turn > 0.0;
+    let cosine = cosine.filter(|cosine| cosine.is_finite());
     if !is_related {
-        return 0.0;
+        return cosine.map_or(0.0, |cosine| subject_score(features, item, cosine));
     }
     let kind = match item.kind {
         DurableKind::Finding => 0.6,
@@ -156,9 +203,24 @@ pub fn edit_score(features: &EditFeatures, item: &Item, cosine: Option<f32>) -> 
         + 0.5 * item.cue.min(2.0)
         + kind
         + source;
-    if let Some(cosine) = cosine.filter(|cosine| cosine.is_finite()) {
+    if let Some(cosine) = cosine {
         logit += (2.8 * (cosine - 0.25)).clamp(-0.5, 1.5);
     }
+    1.0 / (1.0 + (-logit).exp())
+}
+
+/// Returns the score of an item that has nothing in common with a file's name, by what it and the new text are about.
+fn subject_score(features: &EditFeatures, item: &Item, cosine: f32) -> f32 {
+    let source = match item.source {
+        ItemSource::User | ItemSource::Note => 0.3,
+        ItemSource::Agent => 0.0,
+        ItemSource::Tool => return 0.0,
+    };
+    let logit = -1.4
+        + 12.0 * (cosine - SUBJECT)
+        + 1.2 * features.overlap.min(1.0)
+        + 0.3 * item.cue.min(2.0)
+        + source;
     1.0 / (1.0 + (-logit).exp())
 }
 

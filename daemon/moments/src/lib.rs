@@ -43,7 +43,7 @@ pub use durable::{
     CUE_CANDIDATE, CUE_COUNTS, DurableKind, DurableSentence, Message, Speaker, asks_to_remember,
     durable,
 };
-pub use edit::{EditFeatures, EditQuery, cites, edit_score, select_for_edit};
+pub use edit::{EditFeatures, EditQuery, cites, edit_score, edit_subject, select_for_edit};
 pub use items::{Item, ItemSource, ItemText, Items};
 pub use prompt::{
     PastScores, PromptFeatures, Query, ScoredItem, Selection, prompt_score, select_for_prompt,

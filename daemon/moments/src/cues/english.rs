@@ -65,6 +65,8 @@ const ROWS: &[CueRow] = &[
     (Some(Decision), 1.2, Anyone, "
         we|i use|used|keep|kept|store|stored|take|took|run|build|pin|pinned ~ instead|rather|not
         we|i ~ instead of ~ because|since|so
+        we|i ~ ~ instead of ~ because|since|so
+        is|are stored|kept|counted|written|treated|sent|read ~ ~ instead of ~ because|since|so
         rather than ~ because|since|so
     "),
     (Some(Decision), 0.8, Anyone, "
@@ -80,6 +82,7 @@ const ROWS: &[CueRow] = &[
         must ~ not|never|always|be|have|stay|set|use|come|keep|match|pass|contain|include|start|end|go|run|return
         have|has to ~ be|stay|use|have|match|pass|contain|include
         may|can only|not|never
+        may|can be ~ until|within|only|unless
         only ~ may|can|should|must
         is|are|isn't|aren't not|never|only ~ allowed|permitted|used|stored|reused|touched|changed|edited
         is|are|be forbidden|mandatory|required|prohibited|banned

@@ -26,6 +26,9 @@ static NO_SUBJECTS: WordList = WordList::new(
 /// Words of a subject that has a lower-case start, at most.
 const LOWER_SUBJECT_WORDS: usize = 4;
 
+/// Words of a subject with its clauses, at most.
+const SUBJECT_WORDS: usize = 11;
+
 /// Verbs of lasting states.
 static STATES: WordList = WordList::new(
     "is are has have needs need uses use runs run takes take lives live stays stay listens listen belongs belong \
@@ -80,7 +83,7 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
     let state = tokens
         .iter()
         .skip(1)
-        .take(8)
+        .take(SUBJECT_WORDS)
         .position(|token| STATES.has(&token.text));
     let Some(state) = state else {
         return false;

@@ -50,6 +50,10 @@ struct Statement {
     id: &'static str,
     speaker: Speaker,
     text: &'static str,
+    /// What an agent asked before.
+    asked: Option<&'static str>,
+    /// Whether an edit came before.
+    follows_edit: bool,
 }
 
 fn said(rest: &'static str) -> Statement {
@@ -63,6 +67,8 @@ fn said(rest: &'static str) -> Statement {
         id: parts[0],
         speaker,
         text: parts[2],
+        asked: None,
+        follows_edit: false,
     }
 }
 
@@ -83,6 +89,8 @@ fn push(
 ) {
     let message = Message {
         speaker: said.speaker,
+        previous_answer: said.asked,
+        follows_edit: said.follows_edit,
         ..Message::prompt(said.text)
     };
     for one in durable(&message) {
@@ -111,15 +119,25 @@ fn judge_prompts(
     let mut paraphrases = Score::default();
     let (mut items, mut ids, mut past) = (Items::default(), Vec::new(), PastScores::default());
     let mut turn = 0;
+    let (mut asked, mut follows_edit) = (None, false);
     for line in lines(fixture) {
-        let (word, rest) = line.split_once(' ').unwrap();
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         turn += 1;
         match word {
             "project" => {
                 (items, ids, past) = (Items::default(), Vec::new(), PastScores::default());
                 vectors.items.clear();
             }
-            "s" => push(&mut items, &mut ids, &said(rest), turn, &[]),
+            "q" => asked = Some(rest),
+            "fix" => follows_edit = true,
+            "s" => {
+                let mut said = said(rest);
+                if said.speaker == Speaker::User {
+                    said.asked = asked.take();
+                    said.follows_edit = std::mem::take(&mut follows_edit);
+                }
+                push(&mut items, &mut ids, &said, turn, &[]);
+            }
             _ => {
                 let (need, prompt) = rest.split_once(' ').unwrap();
                 let (wanted, prompt) = if matches!(need, "need" | "para") {
@@ -178,7 +196,13 @@ fn judge_prompts(
     }
 }
 
-fn judge_edits(fixture: &'static str, name: &str, recall: f64, silence: f64) {
+fn judge_edits(
+    fixture: &'static str,
+    name: &str,
+    vectors: &mut Vectors,
+    recall: f64,
+    silence: f64,
+) {
     let (mut needing, mut others) = (Score::default(), Score::default());
     let (mut items, mut ids) = (Items::default(), Vec::new());
     let (mut turn, mut open, mut files) = (0, Vec::<Statement>::new(), Vec::<&str>::new());
@@ -192,14 +216,20 @@ fn judge_edits(fixture: &'static str, name: &str, recall: f64, silence: f64) {
             turn += 1;
         }
         match word {
-            "project" => (items, ids) = (Items::default(), Vec::new()),
+            "project" => {
+                (items, ids) = (Items::default(), Vec::new());
+                vectors.items.clear();
+            }
             "turn" => {}
             "touch" => files.push(rest),
             "s" => open.push(said(rest)),
             _ => {
                 let (wanted, rest) = rest.split_once(' ').unwrap();
                 let (path, text) = rest.split_once(" | ").unwrap();
-                let found = select_for_edit(path, text, &items, &|_| false, &|_| None);
+                vectors.catch_up(&ids);
+                let own = vectors.embed(&edit_subject(path, text));
+                let cosine = |at| vectors.cosine(own.as_ref(), at);
+                let found = select_for_edit(path, text, &items, &|_| false, &cosine);
                 let names: Vec<_> = found
                     .items
                     .iter()
@@ -213,8 +243,9 @@ fn judge_edits(fixture: &'static str, name: &str, recall: f64, silence: f64) {
                         .or(found.items.first().map(|one| one.index));
                     let features =
                         at.map(|at| (query.features(items.get(at).unwrap(), &items), &ids[at].1));
+                    let cosine = at.and_then(cosine);
                     format!(
-                        "{wanted:6} {path}: {names:?} top {:.2}\n        {features:?}",
+                        "{wanted:6} {path}: {names:?} top {:.2}\n        {features:?} {cosine:?}",
                         found.top
                     )
                 };
@@ -243,7 +274,10 @@ fn figures_of_prompts() {
 
 #[test]
 fn figures_of_edits() {
-    judge_edits(include_str!("fixtures/edits-open.txt"), "edits", 0.9, 0.95);
+    let cases = include_str!("fixtures/edits-open.txt");
+    judge_edits(cases, "edits", &mut Vectors::new(None), 0.9, 0.95);
+    let mut vectors = Vectors::new(Some(MEANING));
+    judge_edits(cases, "edits with vectors", &mut vectors, 0.9, 0.95);
 }
 
 #[test]
@@ -259,12 +293,19 @@ fn figures_of_held_prompts() {
 
 #[test]
 fn figures_of_held_edits() {
-    judge_edits(
-        include_str!("fixtures/edits-held.txt"),
-        "held edits",
-        0.9,
-        0.95,
-    );
+    let cases = include_str!("fixtures/edits-held.txt");
+    judge_edits(cases, "held edits", &mut Vectors::new(None), 0.9, 0.95);
+    let mut vectors = Vectors::new(Some(MEANING));
+    judge_edits(cases, "held edits with vectors", &mut vectors, 0.9, 0.95);
+}
+
+#[test]
+fn figures_of_edits_of_other_files() {
+    let cases = include_str!("fixtures/edits-meaning.txt");
+    let name = "edits of files that no decision names";
+    judge_edits(cases, name, &mut Vectors::new(None), 0.0, 0.85);
+    let mut vectors = Vectors::new(Some(MEANING));
+    judge_edits(cases, "the same with vectors", &mut vectors, 0.7, 0.95);
 }
 
 /// The model of the daemon's second tier, with which it compares prompts and items.
@@ -282,6 +323,15 @@ fn figures_of_prompts_in_other_words() {
         0.8,
         0.95,
     );
+}
+
+#[test]
+fn figures_of_prompts_after_replies() {
+    let cases = include_str!("fixtures/prompts-fresh.txt");
+    judge_prompts(cases, "fresh prompts", &mut Vectors::new(None), 0.58, 0.95);
+    let mut vectors = Vectors::new(Some(MEANING));
+    let name = "fresh prompts with vectors";
+    judge_prompts(cases, name, &mut vectors, 0.9, 0.95);
 }
 
 #[test]

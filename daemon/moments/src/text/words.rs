@@ -210,9 +210,11 @@ impl Terms {
         let has_marks = word.contains(['_', '/', '.', '@', '#', '-', '\'', '+']);
         if is_specific || has_marks {
             let has_letter = word.chars().any(char::is_alphabetic);
+            // "40" is in many sentences: 7311 names something.
+            let is_telling = !is_number || word.len() > 2;
             self.push(
                 word.to_owned(),
-                is_specific,
+                is_specific && is_telling,
                 if has_letter || word.len() > 2 {
                     1.0
                 } else {

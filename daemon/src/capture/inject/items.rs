@@ -89,24 +89,26 @@ pub(super) fn for_task(
     lines(&knowledge, writer, Heading::Task, &selection, &[], budget)
 }
 
-/// Writes what is known about a file that is about to be edited, and who else works on it.
+/// Writes what is known about files that are about to be edited, and who else works on them. The first edit comes with its
+/// vector, if there is one.
 pub(super) fn for_edit(
     writer: &Writer<'_>,
     project: &Project,
-    edits: &[(String, String)],
+    (edits, vector): (&[(String, String)], Option<&[f32]>),
     shown: &ShownItems,
     budget: usize,
 ) -> Option<Draft> {
     let mut knowledge = lock_unpoisoned(&project.knowledge);
     knowledge.catch_up(project, None);
     let mut selection = Selection::default();
-    for (path, new_text) in edits {
+    for (count, (path, new_text)) in edits.iter().enumerate() {
+        let vector = vector.filter(|_| count == 0);
         let found = select_for_edit(
             path,
             new_text,
             knowledge.items(),
             &|at| is_shown(&knowledge, shown, at),
-            &|_| None,
+            &|at| knowledge.cosine(at, vector),
         );
         for one in found.items {
             if !selection.items.iter().any(|known| known.index == one.index) {

@@ -302,7 +302,8 @@ impl Knowledge {
         newest.filter(|one| one.meaning.is_none())
     }
 
-    fn cosine(&self, at: usize, vector: Option<&[f32]>) -> Option<f32> {
+    /// Returns the cosine of an item and a vector, if there are both.
+    pub(super) fn cosine(&self, at: usize, vector: Option<&[f32]>) -> Option<f32> {
         let known = self.vectors.get(at)?.as_ref()?;
         Some(known.cosine(vector?))
     }

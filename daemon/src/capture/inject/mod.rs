@@ -19,6 +19,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use lored_hosts::Moment;
+use lored_moments::edit_subject;
 use lored_redact::Redactor;
 
 use super::Capture;
@@ -266,7 +267,14 @@ fn decide(
         Moment::BeforeEdit => {
             let shown = ShownItems::to(&lock_unpoisoned(&own));
             let project = project_of(cx, state, &own)?;
-            items::for_edit(&writer, &project, &point.edits, &shown, budget)
+            let first = point.edits.first();
+            let subject = first.map(|(path, new)| edit_subject(writer.shown_path(path), new));
+            let vector = match subject {
+                Some(subject) => project.vector(cx, &subject)?,
+                None => None,
+            };
+            let edits = (point.edits.as_slice(), vector.as_deref());
+            items::for_edit(&writer, &project, edits, &shown, budget)
         }
         Moment::BeforeSubagent => {
             let project = project_of(cx, state, &own)?;
