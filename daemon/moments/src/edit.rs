@@ -202,7 +202,8 @@ pub fn edit_score(features: &EditFeatures, item: &Item, cosine: Option<f32>) -> 
         + 1.8 * features.overlap.min(1.5)
         + 0.5 * item.cue.min(2.0)
         + kind
-        + source;
+        + source
+        + item.worth();
     if let Some(cosine) = cosine {
         logit += (2.8 * (cosine - 0.25)).clamp(-0.5, 1.5);
     }
@@ -220,7 +221,8 @@ fn subject_score(features: &EditFeatures, item: &Item, cosine: f32) -> f32 {
         + 12.0 * (cosine - SUBJECT)
         + 1.2 * features.overlap.min(1.0)
         + 0.3 * item.cue.min(2.0)
-        + source;
+        + source
+        + item.worth();
     1.0 / (1.0 + (-logit).exp())
 }
 

@@ -54,6 +54,16 @@ pub struct Item {
     pub(crate) turn: u64,
     pub(crate) files: Vec<String>,
     pub(crate) lower: String,
+    receipts: Receipts,
+}
+
+/// What became of an item after it was said to agents.
+#[derive(Clone, Copy, Debug, Default)]
+struct Receipts {
+    /// Turns that used it.
+    used: u16,
+    /// Turns that did not.
+    idle: u16,
 }
 
 impl Item {
@@ -85,6 +95,7 @@ impl Item {
                 .map(|path| (*path).to_owned())
                 .collect(),
             lower: crate::text::beginning(item.text, 2_000).to_lowercase(),
+            receipts: Receipts::default(),
         }
     }
 
@@ -98,6 +109,16 @@ impl Item {
     #[must_use]
     pub const fn source(&self) -> ItemSource {
         self.source
+    }
+
+    /// Returns what is added to the logit of its scores: more if turns used it, less if it was said again and again in vain. Once
+    /// in vain says nothing: an agent may have heeded it without a word.
+    pub(crate) fn worth(&self) -> f32 {
+        let Receipts { used, idle } = self.receipts;
+        let in_vain = idle
+            .saturating_sub(1)
+            .saturating_sub(used.saturating_mul(2));
+        0.3 * f32::from(used.min(3)) - 0.4 * f32::from(in_vain.min(5))
     }
 
     pub(crate) fn touched(&self, path: &str) -> bool {
@@ -135,6 +156,17 @@ impl Items {
             *self.concepts.entry(concept).or_default() += 1;
         }
         self.items.push(item);
+    }
+
+    /// Notes that an item was said in a turn, and whether the turn used it: [`uses`].
+    pub fn note_receipt(&mut self, index: usize, is_used: bool) {
+        if let Some(item) = self.items.get_mut(index) {
+            let count = match is_used {
+                true => &mut item.receipts.used,
+                false => &mut item.receipts.idle,
+            };
+            *count = count.saturating_add(1);
+        }
     }
 
     /// Counts the words of a prompt, so that words of everyday work weigh less.
@@ -183,6 +215,30 @@ impl Items {
         // One in five items or more: the word is the project's topic.
         (1.0 - (count - 1.0) / (all * 0.2 + 2.0)).clamp(0.15, 1.0)
     }
+}
+
+/// Share of the words of an item that a turn has to use, and their number.
+const USED_SHARE: f32 = 0.3;
+const USED_MIN: usize = 2;
+
+/// Whether what an agent said and did shows that it used an item: its words, without those that the prompt had already.
+///
+/// ```
+/// use lored_moments::uses;
+///
+/// let item = "The gateway listens on port 7311, because 8080 is taken.";
+/// assert!(uses(item, "Start the gateway", "gateway --listen 127.0.0.1:7311 --port"));
+/// assert!(!uses(item, "Start the gateway", "I started the gateway."));
+/// ```
+#[must_use]
+pub fn uses(item: &str, prompt: &str, after: &str) -> bool {
+    let has = |all: &[Term], term: &Term| all.iter().any(|one| one.hash == term.hash);
+    let asked = terms(prompt);
+    let mut own = terms(item);
+    own.retain(|term| !has(&asked, term));
+    let done = terms(after);
+    let used = own.iter().filter(|term| has(&done, term)).count();
+    used >= USED_MIN && used as f32 >= USED_SHARE * own.len() as f32
 }
 
 /// How two words match.

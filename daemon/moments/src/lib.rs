@@ -44,7 +44,7 @@ pub use durable::{
     durable,
 };
 pub use edit::{EditFeatures, EditQuery, cites, edit_score, edit_subject, select_for_edit};
-pub use items::{Item, ItemSource, ItemText, Items};
+pub use items::{Item, ItemSource, ItemText, Items, uses};
 pub use prompt::{
     PastScores, PromptFeatures, Query, ScoredItem, Selection, prompt_score, select_for_prompt,
 };

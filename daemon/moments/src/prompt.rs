@@ -162,7 +162,7 @@ pub fn prompt_score(features: &PromptFeatures, item: &Item, cosine: Option<f32>)
         ItemSource::Agent => 0.0,
         ItemSource::Tool => -1.28,
     };
-    let known = 0.29 * item.cue.min(2.0) + source;
+    let known = 0.29 * item.cue.min(2.0) + source + item.worth();
     let words = (features.words > 0).then(|| known + of_words(features));
     let certain = words.map_or(0.0, sigmoid);
     let Some(cosine) = cosine else {

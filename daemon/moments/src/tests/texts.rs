@@ -248,3 +248,50 @@ fn the_cause_is_read_from_an_output_that_shows_code() {
     );
     assert!(found.files.contains("store.rs") && found.words.contains("bounds"));
 }
+
+#[test]
+fn what_was_used_is_worth_more_and_what_was_said_in_vain_less() {
+    let mut items = Items::default();
+    for text in ["The kiln closes at 18:30.", "The kiln opens at 07:15."] {
+        items.push(Item::new(&ItemText {
+            text,
+            context: "",
+            kind: DurableKind::Fact,
+            cue: 1.0,
+            source: ItemSource::User,
+            turn: 1,
+            files: &[],
+        }));
+    }
+    let scores = |items: &Items| {
+        let past = PastScores::default();
+        let found = select_for_prompt(
+            "When is the kiln free?",
+            items,
+            2,
+            &past,
+            &|_| false,
+            &|_| None,
+        );
+        let mut scores = [0.0, 0.0];
+        for one in found.items {
+            scores[one.index] = one.score;
+        }
+        scores
+    };
+    let [first, second] = scores(&items);
+    assert!(
+        first > 0.0 && (first - second).abs() < 1e-6,
+        "{first} {second}"
+    );
+    // Once in vain says nothing.
+    items.note_receipt(0, false);
+    assert!((scores(&items)[0] - first).abs() < 1e-6);
+    items.note_receipt(1, true);
+    items.note_receipt(9, true);
+    assert!(scores(&items)[1] > second);
+    for _ in 0..9 {
+        items.note_receipt(0, false);
+    }
+    assert!(scores(&items)[0] < first);
+}

@@ -9,13 +9,15 @@ use std::sync::{Arc, Mutex};
 
 use lored_moments::{
     CUE_CANDIDATE, Item, ItemSource, ItemText, Items, PastScores, Selection, Speaker,
-    select_for_prompt,
+    select_for_prompt, uses,
 };
 
 use super::Project;
 use super::freshness::CitedFiles;
 use super::meaning::MeaningVector;
-use crate::capture::memory::{CallEnd, KnownSentence, RememberedItem, Trail, TrailEvent};
+use super::receipts::{Receipt, receipts};
+use super::turns::{TurnFacts, over};
+use crate::capture::memory::{KnownSentence, RememberedItem, Trail, TrailEvent};
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 
@@ -35,8 +37,6 @@ const PROMPT_BYTES_MAX: usize = 2_000;
 const PROJECTS_MAX: usize = 8;
 /// The turn of what was said in none.
 const NO_TURN: u64 = u64::MAX - 1;
-/// Bytes of a prompt that stand for what an item was said about.
-const CONTEXT_BYTES_MAX: usize = 400;
 
 /// A sentence of the project, with its session.
 pub(super) struct KnownItem {
@@ -102,6 +102,7 @@ struct ReadSession {
     number: u64,
     sentences: Position,
     prompts: Position,
+    receipts: Position,
 }
 
 /// The knowledge of projects.
@@ -183,7 +184,7 @@ impl Knowledge {
                 ..Self::default()
             };
         }
-        let (mut items, mut prompts) = (Vec::new(), Vec::new());
+        let (mut items, mut prompts, mut given) = (Vec::new(), Vec::new(), Vec::new());
         for trail in project.trails() {
             let trail = lock_unpoisoned(trail);
             let number = self.read.len() as u64;
@@ -194,8 +195,11 @@ impl Knowledge {
                     number,
                     sentences: Position(0),
                     prompts: Position(0),
+                    receipts: Position(0),
                 });
-            read.items(&trail, &mut items);
+            let is_over = over(&trail);
+            read.items(&trail, &is_over, &mut items);
+            given.extend(receipts(&trail, &mut read.receipts, &is_over));
             let until = answering.filter(|(session, _)| *session == trail.session);
             read.prompts(&trail, until.map(|(_, position)| position), &mut prompts);
         }
@@ -203,6 +207,7 @@ impl Knowledge {
         items.sort_by_key(|one| one.item.known.position);
         items.drain(..items.len().saturating_sub(ITEMS_MAX));
         items.into_iter().for_each(|one| self.add(one));
+        self.learn(&given);
         prompts.sort_by_key(|prompt| prompt.position);
         let scored_from = prompts.len().saturating_sub(PAST_MAX);
         for (at, prompt) in prompts.iter().enumerate() {
@@ -210,6 +215,29 @@ impl Knowledge {
             if at >= scored_from {
                 let words = self.top(&prompt.text, prompt.turn, None);
                 self.note(&prompt.text, prompt.turn, words, None);
+            }
+        }
+    }
+
+    /// Notes which items were used in the turns that were given them.
+    fn learn(&mut self, given: &[Receipt]) {
+        if given.is_empty() {
+            return;
+        }
+        let mut places: HashMap<(&str, &str), Vec<usize>> = HashMap::new();
+        for (at, one) in self.known.iter().enumerate() {
+            let key = (one.session.as_str(), one.known.message.as_str());
+            places.entry(key).or_default().push(at);
+        }
+        for receipt in given {
+            for (session, message) in &receipt.given {
+                let found = places.get(&(session.as_str(), message.as_str()));
+                for at in found.into_iter().flatten() {
+                    let text = self.known.get(*at).map(|one| &one.known.sentence.text);
+                    let is_used =
+                        text.is_some_and(|text| uses(text, &receipt.prompt, &receipt.after));
+                    self.items.note_receipt(*at, is_used);
+                }
             }
         }
     }
@@ -369,13 +397,7 @@ impl ReadSession {
     }
 
     /// Takes the sentences of turns that are over: only then is it known which files they were about.
-    fn items(&mut self, trail: &Trail, items: &mut Vec<NewItem>) {
-        let is_idle = trail.happened.iter().rev().find_map(|one| match one.event {
-            TrailEvent::TurnEnded | TrailEvent::Ended => Some(true),
-            TrailEvent::Prompt { .. } | TrailEvent::Called(_) => Some(false),
-            _ => None,
-        });
-        let is_over = |turn: u32| turn < trail.turn || is_idle == Some(true);
+    fn items(&mut self, trail: &Trail, is_over: impl Fn(u32) -> bool, items: &mut Vec<NewItem>) {
         let new = trail
             .known
             .iter()
@@ -388,7 +410,7 @@ impl ReadSession {
         for one in new.iter().filter(|one| one.sentence.cue >= CUE_CANDIDATE) {
             let about = turns
                 .entry(one.turn)
-                .or_insert_with(|| about(trail, one.turn));
+                .or_insert_with(|| TurnFacts::of(trail, one.turn));
             items.push(NewItem {
                 turn: self.turn(one.turn),
                 context: about.prompt.clone(),
@@ -427,41 +449,6 @@ impl ReadSession {
             }
         }
     }
-}
-
-/// What a turn was about.
-#[derive(Default)]
-struct TurnFacts<'t> {
-    /// The beginning of its prompt.
-    prompt: String,
-    /// The files that it read or edited.
-    files: BTreeSet<String>,
-    /// Its calls, in their order.
-    calls: Vec<&'t CallEnd>,
-}
-
-fn about(trail: &Trail, turn: u32) -> TurnFacts<'_> {
-    let mut facts = TurnFacts::default();
-    for one in trail.happened.iter().filter(|one| one.turn == turn) {
-        match &one.event {
-            TrailEvent::Prompt {
-                text,
-                is_users: true,
-                ..
-            } => {
-                let end = text.floor_char_boundary(CONTEXT_BYTES_MAX);
-                let beginning = text.get(..end).unwrap_or_default();
-                beginning.clone_into(&mut facts.prompt);
-            }
-            TrailEvent::Called(call) => {
-                let files = call.edits.iter().chain(&call.reads);
-                facts.files.extend(files.cloned());
-                facts.calls.push(call);
-            }
-            _ => {}
-        }
-    }
-    facts
 }
 
 /// Returns whose words a sentence is.

@@ -13,7 +13,9 @@ pub(super) mod knowledge;
 pub(super) mod meaning;
 mod notes;
 mod point;
+mod receipts;
 mod sources;
+mod turns;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -28,14 +28,25 @@ impl Fixture {
         self.call(None, "record_hook", args).await;
     }
 
-    async fn writes(&self, dir: &str, id: &str, input: Value) {
+    async fn writes(&self, dir: &str, session: &str, id: &str, input: Value) {
         let edit = json!({
-            "session_id": "first", "cwd": dir, "hook_event_name": "PostToolUse",
+            "session_id": session, "cwd": dir, "hook_event_name": "PostToolUse",
             "tool_name": "Edit", "tool_use_id": id, "tool_input": input,
             "tool_response": {"filePath": input["file_path"]},
         });
         let args = json!({"host": "claude-code", "payload": edit.to_string(), "received_at": AT});
         self.call(None, "record_hook", args).await;
+    }
+
+    async fn begins_edit(&self, dir: &str, session: &str, file: &str, text: &str) -> String {
+        let path = format!("{dir}/{file}");
+        let edit = json!({
+            "session_id": session, "cwd": dir, "hook_event_name": "PreToolUse",
+            "tool_name": "Edit", "tool_use_id": "e1",
+            "tool_input": {"file_path": path, "old_string": "a", "new_string": text},
+        });
+        let args = json!({"host": "claude-code", "payload": edit.to_string(), "received_at": AT});
+        added(&self.call(None, "record_hook", args).await)
     }
 
     async fn reports(&self, dir: &str, session: &str, event: &str) {
@@ -70,6 +81,23 @@ async fn an_item_is_found_in_other_words() {
         let session = format!("idle-{count}");
         assert_eq!(memory.asks(&dir, &session, idle).await, "");
     }
+    let sampling = "const interval = hours(12); takeWortSample(tank.top);";
+    let mut text = String::new();
+    for count in 0..ASKED_MAX {
+        let session = format!("edits-{count}");
+        text = memory
+            .begins_edit(&dir, &session, "src/brewing/timer.ts", sampling)
+            .await;
+        if !text.is_empty() {
+            break;
+        }
+    }
+    assert!(text.contains(rule), "{text}");
+    let other = ("src/ui/theme.css", ".button { padding: 4px; }");
+    let text = memory
+        .begins_edit(&dir, "idle-edit", other.0, other.1)
+        .await;
+    assert_eq!(text, "");
 }
 
 #[tokio::test]
@@ -108,7 +136,7 @@ async fn a_line_says_what_became_of_the_lines_that_it_is_about() {
     memory.asks(&dir, "first", rule).await;
     let writes = |text: &str| json!({"file_path": file, "old_string": "x", "new_string": text});
     memory
-        .writes(&dir, "t1", writes("let cents = round(amount, 2);"))
+        .writes(&dir, "first", "t1", writes("let cents = round(amount, 2);"))
         .await;
     memory.reports(&dir, "first", "SessionEnd").await;
     let question = "Where are the amounts of refunds rounded?";
@@ -158,4 +186,31 @@ async fn a_line_says_what_became_of_the_lines_that_it_is_about() {
     let unknown = ask().await;
     assert!(unknown.contains("rounded in cart.rs alone"), "{unknown}");
     assert!(!unknown.contains("since"), "{unknown}");
+}
+
+#[tokio::test]
+async fn what_agents_use_comes_first() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let (closes, opens) = (
+        "The ferry terminal closes at 21:40 in winter.",
+        "The ferry terminal opens at 05:15 in summer.",
+    );
+    for rule in [closes, opens] {
+        memory.asks(&dir, "first", rule).await;
+    }
+    memory.reports(&dir, "first", "SessionEnd").await;
+    let question = "Which hours does the ferry terminal have?";
+    let is_last = |text: &str| text.find(opens) > text.find(closes);
+    for count in 0..3 {
+        let session = format!("asks-{count}");
+        let text = memory.asks(&dir, &session, question).await;
+        assert!(text.contains(opens) && text.contains(closes), "{text}");
+        assert_eq!(is_last(&text), count == 0, "{text}");
+        let used = "const SUMMER = { opens: \"05:15\" };";
+        let input = json!({"file_path": "hours.ts", "old_string": "x", "new_string": used});
+        let id = format!("h{count}");
+        memory.writes(&dir, &session, &id, input).await;
+        memory.reports(&dir, &session, "Stop").await;
+    }
 }
