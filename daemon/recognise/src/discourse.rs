@@ -76,8 +76,10 @@ const ORGANISATIONS: [&str; 13] = [
 ];
 /// Kinds of places and of things that contain others.
 const PLACES: [&str; 5] = ["site", "rack", "location", "region", "office"];
-const CONTAINERS: [&str; 11] = [
+const CONTAINERS: [&str; 13] = [
     "list",
+    "incident",
+    "case",
     "issue",
     "ticket",
     "pull_request",
@@ -117,6 +119,8 @@ pub(super) struct Referent {
     pub(super) is_nested: bool,
     /// Whether an answer says that there is no such thing.
     pub(super) is_absent: bool,
+    /// The turn whose results alone mention it.
+    is_only_result_of: Option<usize>,
 }
 
 impl Referent {
@@ -242,7 +246,11 @@ impl<'a> Discourse<'a> {
             let mut weight = f32::from(weight) / 100.0;
             let known = self.places.len();
             let at = self.place(&past.mention);
-            let is_new = self.places.len() > known;
+            let is_new = self.places.len() > known
+                || self
+                    .referents
+                    .get(at)
+                    .is_some_and(|one| one.is_only_result_of == Some(turn));
             if text.source == TextSource::Agent && is_new {
                 weight = match (weight < 0.65, newcomers) {
                     (true, _) => weight + NEW_ASIDE,
@@ -258,6 +266,11 @@ impl<'a> Discourse<'a> {
             let order = self.orders;
             let Some(referent) = self.referents.get_mut(at) else {
                 continue;
+            };
+            referent.is_only_result_of = match text.source {
+                TextSource::Result if self.places.len() > known => Some(turn),
+                TextSource::Result => referent.is_only_result_of,
+                TextSource::Person | TextSource::Agent => None,
             };
             if text.source == TextSource::Agent {
                 referent.is_absent = past.weight == super::roles::ABSENT;
@@ -365,6 +378,7 @@ impl<'a> Discourse<'a> {
             is_here: false,
             is_nested: true,
             is_absent: false,
+            is_only_result_of: None,
         });
         at
     }
@@ -444,8 +458,7 @@ impl<'a> Discourse<'a> {
                 return if is_confirmed { 2 } else { 0 };
             }
         }
-        let words = kind.replace('_', " ");
-        if words == single {
+        if self.is_own_kind(kind, &single) {
             return 2;
         }
         let is_said = referent.words.contains(&single);
@@ -461,12 +474,25 @@ impl<'a> Discourse<'a> {
         }
     }
 
+    /// Returns whether a noun in the singular is the name of a kind; of a kind that no pack has, its last word is enough:
+    /// a purchase order is an order.
+    fn is_own_kind(&self, kind: &str, single: &str) -> bool {
+        let words = kind.replace('_', " ");
+        let is_last = || {
+            words
+                .strip_suffix(single)
+                .is_some_and(|rest| rest.ends_with(' '))
+        };
+        let is_declared = || self.packs.kinds.iter().any(|known| &*known.name == kind);
+        words == single || (is_last() && !is_declared())
+    }
+
     /// Returns whether a noun names a kind, or a type of this conversation.
     pub(super) fn is_kind_noun(&self, noun: &str) -> bool {
         let single = singular(noun);
         self.packs.kind_words.contains_key(noun)
             || self.referents.iter().any(|referent| {
-                referent.mention.kind.replace('_', " ") == single
+                self.is_own_kind(&referent.mention.kind, &single)
                     || (ROLES.contains(&&*referent.mention.kind)
                         && referent.mention.name.to_lowercase() == single)
             })

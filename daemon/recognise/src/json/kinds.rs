@@ -80,7 +80,15 @@ const NO_KINDS: [&str; 65] = [
     "unknown",
 ];
 /// Keys that identify an object.
-const ID_KEYS: [&str; 6] = ["id", "sku", "uuid", "key", "number", "tracking"];
+const ID_KEYS: [&str; 7] = [
+    "id",
+    "sku",
+    "uuid",
+    "key",
+    "number",
+    "tracking",
+    "reference",
+];
 /// Kinds of words and values: a list such as `types` or `errors` holds something else.
 const NO_LISTS: [&str; 8] = [
     "symbol",

@@ -181,7 +181,16 @@ impl<'p> Read<'p> {
         };
         let Some(declared) = self.packs.kinds.get(kind) else {
             let own = format!("{}_id", self.kind_name(kind)?);
-            let names = ["name", "id", own.as_str(), "tracking", "title"];
+            let names = [
+                "name",
+                "id",
+                own.as_str(),
+                "tracking",
+                "key",
+                "number",
+                "reference",
+                "title",
+            ];
             return names.into_iter().find_map(by_text);
         };
         let by_number = |key: &str| {
@@ -234,7 +243,12 @@ impl<'p> Read<'p> {
             (shown.len() <= ID_BYTES_MAX).then_some(shown)
         };
         let display = short("display").filter(|display| *display != name);
-        let name_alias = name.clone();
+        let mut aliases = aliases_of(document, at, &name);
+        // A person has a login and a name.
+        let declared = packs.kinds.get(kind).filter(|kind| &*kind.name == "person");
+        for other in declared.iter().flat_map(|kind| &kind.names) {
+            aliases.extend(short(other).filter(|other| *other != name));
+        }
         let data = Data {
             start: node.start,
             end: node.end,
@@ -247,7 +261,7 @@ impl<'p> Read<'p> {
             span,
             is_nested: place.within.is_some(),
             parents: Vec::new(),
-            aliases: aliases_of(document, at, &name_alias),
+            aliases,
             words: words_of(document, at),
             id: short("id").or_else(|| number_of(document, at, "id")),
             slug: short("slug"),

@@ -126,6 +126,8 @@ pub(super) fn skipped(words: &Words, at: usize) -> Option<usize> {
         {
             Some(3)
         }
+        // "It's the pool change" says what something is.
+        ("it", "s" | "is" | "was", "the") => Some(2),
         ("it", next, after) => idle_it(words, at, next, after),
         (be, "it", next) if BE.contains(&be) => {
             let after = word(3);

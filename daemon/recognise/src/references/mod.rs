@@ -4,15 +4,18 @@
 //! modifier with "one", people, and pronouns with evidence. *Possible*: the best two candidates of a pronoun or an
 //! ordinal without clear evidence. The subject of the last statement is preferred over its objects.
 
+mod first_names;
 mod idle;
 mod modifiers;
 mod nouns;
 mod ordinals;
+mod people;
 mod pronouns;
 mod sets;
 mod terse;
 #[cfg(test)]
 mod tests;
+mod unclear;
 mod words;
 
 use super::choose::Candidate;
@@ -138,6 +141,12 @@ impl Resolver<'_> {
             && !self.has_open
             && self.source == TextSource::Person
             && let Some(outcome) = self.ellipsis()
+        {
+            self.take(0, self.words.len(), outcome);
+        }
+        if self.found.is_empty()
+            && self.source == TextSource::Person
+            && let Some(outcome) = self.unclear()
         {
             self.take(0, self.words.len(), outcome);
         }

@@ -117,7 +117,11 @@ impl Resolver<'_> {
             .collect();
         let outcome = match (of_group.as_slice(), ranked.as_slice()) {
             ([(only, _)], _) | ([], [(only, _)]) => Outcome::one(*only, 0.8),
-            ([], []) => self.compared(),
+            ([], []) => {
+                let is_recent = |one: &Referent| one.is_thing() && one.turn <= TURNS_MAX;
+                let by_age = self.by_age(&modifiers, &is_recent);
+                by_age.unwrap_or_else(|| self.compared())
+            }
             ([], all) | (all, _) => Outcome::best_of(all),
         };
         Some((ones + 1, outcome))

@@ -50,7 +50,7 @@ impl Resolver<'_> {
         let is_owner =
             self.words.joins(at) && !self.words.ends(at) && !next.is_empty() && !is_function(next);
         match self.word(at) {
-            "his" | "her" if is_owner => Some(self.person()),
+            "his" | "her" if is_owner => Some(self.person(self.word(at))),
             "their" if is_owner => self.owners(at),
             _ => None,
         }
@@ -108,6 +108,9 @@ impl Resolver<'_> {
         let with_modifiers = self
             .discourse
             .ranked(&|one| fit(one) == best_fit && described(one));
+        if let Some(by_age) = self.by_age(modifiers, &|one| fit(one) == best_fit) {
+            return by_age;
+        }
         let is_described = !with_modifiers.is_empty();
         let mut ranked = if is_described {
             with_modifiers
@@ -177,6 +180,39 @@ impl Resolver<'_> {
             }
             all => Outcome::best_of(all),
         }
+    }
+
+    /// "the new booking", "the old branch": of two things of a kind, the one that came up later or earlier, as possible ones.
+    pub(super) fn by_age(
+        &self,
+        modifiers: &[String],
+        is_wanted: &dyn Fn(&Referent) -> bool,
+    ) -> Option<Outcome> {
+        let [modifier] = modifiers else {
+            return None;
+        };
+        let is_new = match modifier.as_str() {
+            "new" | "newer" | "newest" | "latest" => true,
+            "old" | "older" | "previous" | "earlier" | "original" => false,
+            _ => return None,
+        };
+        let says = |one: &Referent| one.words.contains(modifier);
+        // Entities stand in the order in which they came up.
+        let mut all: Vec<usize> = (0..self.discourse.referents.len())
+            .filter(|at| {
+                self.referent(*at)
+                    .is_some_and(|one| is_wanted(one) && !one.is_nested)
+            })
+            .collect();
+        if all.len() < 2 || all.iter().any(|at| self.referent(*at).is_some_and(says)) {
+            return None;
+        }
+        all.reverse();
+        if !is_new {
+            all.swap(0, 1);
+        }
+        let scores = [LISTED, LISTED / 2.0];
+        Some(Outcome::Possible(all.into_iter().zip(scores).collect()))
     }
 
     /// "Chen's paper": a thing of a kind that a person or another name describes.
@@ -257,7 +293,8 @@ impl Resolver<'_> {
                 .parts
                 .iter()
                 .any(|part| crate::discourse::is_short_for(part, &single));
-            let is_said = one.words.contains(&single) && !is_everyday(&single);
+            let says = |word: &String| crate::discourse::singular(word) == single;
+            let is_said = one.words.iter().any(says) && !is_everyday(&single);
             let fits = if by_name {
                 is_part || is_short
             } else {

@@ -1,6 +1,7 @@
 //! Places in lists: "the first one", "the last firewall", "the other two".
 
 use super::modifiers::is_function;
+use super::nouns::LISTED;
 use super::sets::{NUMBERS, TURNS_MAX};
 use super::{Outcome, Phrase, Resolver};
 use crate::discourse::{Group, Referent};
@@ -232,7 +233,22 @@ impl Resolver<'_> {
         {
             let members = self.fitting(group, noun.as_deref(), &[]);
             let rest = self.complement(&members, &is_focus);
+            if let Some(rest) = &rest
+                && (1..rest.len()).contains(&size)
+                && group.turn <= 1
+                && members.iter().any(&is_focus)
+            {
+                // The list of what was mentioned last has too many others: it may be any of them.
+                let all = rest.iter().map(|at| (*at, LISTED)).collect::<Vec<_>>();
+                return Some((count, Outcome::best_of(&all)));
+            }
             if let Some(rest) = rest.filter(|rest| size == 0 || rest.len() == size) {
+                if members.iter().all(&is_focus) && noun.is_some() {
+                    // The last texts name all of them: the other one may be either.
+                    let others = members.iter().filter(|at| !rest.contains(at));
+                    let all = rest.iter().chain(others).map(|at| (*at, LISTED));
+                    return Some((count, Outcome::best_of(&all.collect::<Vec<_>>())));
+                }
                 return Some((count, Outcome::Meant(rest, 0.75)));
             }
         }

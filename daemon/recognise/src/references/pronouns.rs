@@ -1,6 +1,5 @@
 //! Pronouns: "it", "that", "she", "they", "there".
 
-use super::nouns::{LISTED, LISTED_MAX};
 use super::{Outcome, Phrase, Resolver, THRESHOLD};
 use crate::discourse::Referent;
 
@@ -16,8 +15,6 @@ const CONTAINS_NOT: f32 = 0.2;
 const FAINT: f32 = 0.2;
 /// Gain of the only newcomer of the answer for "that".
 const NEWCOMER: f32 = 0.45;
-/// Least lead of a person over the next one.
-const PERSON_GAP: f32 = 0.2;
 /// Least lead over the next candidate for a pronoun that is meant.
 const GAP: f32 = 0.2;
 
@@ -137,18 +134,17 @@ impl Resolver<'_> {
     pub(super) fn pronoun(&self, at: usize) -> Phrase {
         let next = self.word(at + 1);
         match self.word(at) {
-            "he" | "she" | "him" | "his" | "hers" | "himself" | "herself" => {
-                Some((1, self.person()))
+            "he" | "she" | "him" | "his" | "her" | "hers" | "himself" | "herself" => {
+                Some((1, self.person(self.word(at))))
             }
-            "her" => Some((1, self.person())),
             "it" | "its" => Some((1, self.thing(at, false))),
-            "they" | "them" | "their" | "theirs" => Some((1, self.several())),
+            "they" | "them" | "their" | "theirs" => Some((1, self.several(at))),
             "that" if next == "one" => Some((2, self.thing(at, true))),
             "that" if self.is_alone(at) => Some((1, self.thing(at, true))),
             "those" | "these"
                 if self.is_alone(at) || (self.words.joins(at) && !next.ends_with('s')) =>
             {
-                Some((1, self.several()))
+                Some((1, self.several(at)))
             }
             "there" => Some((1, self.place_meant())),
             _ => None,
@@ -193,25 +189,6 @@ impl Resolver<'_> {
             )
     }
 
-    pub(super) fn person(&self) -> Outcome {
-        let ranked = self
-            .discourse
-            .ranked(&|one| one.is_person() && one.turn <= 4);
-        match ranked.as_slice() {
-            // A customer may be a person or a company.
-            [] => Outcome::best_of(
-                &self
-                    .discourse
-                    .ranked(&|one| one.is_organisation() && one.turn <= 4),
-            ),
-            [(only, _)] => Outcome::one(*only, 0.8),
-            [(first, best), (_, next), ..] if best - next >= PERSON_GAP => {
-                Outcome::one(*first, 0.7)
-            }
-            all => Outcome::best_of(all),
-        }
-    }
-
     /// "it", "its", "that": meant with evidence, else possible.
     fn thing(&self, at: usize, is_that: bool) -> Outcome {
         let verbs = |kinds: &[&str], one: &Referent| kinds.contains(&&*one.mention.kind);
@@ -252,9 +229,14 @@ impl Resolver<'_> {
             .collect();
         let mut against: Vec<usize> = Vec::new();
         let mut evidence: Vec<usize> = Vec::new();
+        // "Add sw-1 to it": what the same clause names is something else.
+        let is_target = matches!(before, "to" | "into" | "from" | "with" | "for")
+            && !sentence
+                .iter()
+                .any(|word| matches!(*word, "and" | "then" | "but" | "if" | "so"));
         let mut ranked = self
             .discourse
-            .ranked(&|one| one.is_thing() && !one.is_absent);
+            .ranked(&|one| one.is_thing() && !one.is_absent && !(is_target && one.is_here));
         let is_known = |kinds: &[&str]| {
             let recent = ranked.iter().filter_map(|(at, _)| self.referent(*at));
             recent
@@ -342,53 +324,11 @@ impl Resolver<'_> {
         Outcome::best_of(&ranked)
     }
 
-    /// "they", "their", "them": a list that the last texts name, or an organisation.
-    fn several(&self) -> Outcome {
-        let newest = self
-            .discourse
-            .groups
-            .iter()
-            .find(|group| group.turn == 0 && group.source != crate::past::TextSource::Result);
-        if let Some(group) = newest {
-            let alone =
-                self.discourse.groups.iter().filter(|group| {
-                    group.turn == 0 && group.source != crate::past::TextSource::Result
-                });
-            if alone.count() == 1 {
-                return Outcome::Meant(group.members.clone(), 0.65);
-            }
-            let listed = group.members.iter().take(LISTED_MAX);
-            return Outcome::Possible(listed.map(|at| (*at, LISTED)).collect());
-        }
-        let organisation = self
-            .discourse
-            .ranked(&|one| one.is_organisation() && one.turn <= 2);
-        if let [(only, _)] = organisation.as_slice()
-            && self
-                .referent(*only)
-                .is_some_and(|one| one.is_focus || one.in_answer.is_some())
-        {
-            return Outcome::one(*only, 0.7);
-        }
-        let mut possible: Vec<(usize, f32)> = organisation.into_iter().take(1).collect();
-        if let Some(group) = self.discourse.groups.iter().find(|group| group.turn <= 2) {
-            possible.extend(group.members.iter().take(2).map(|at| (*at, 0.4)));
-        } else {
-            possible.extend(
-                self.discourse
-                    .ranked(&|one| one.is_thing() && !one.is_place())
-                    .into_iter()
-                    .take(2),
-            );
-        }
-        Outcome::best_of(&possible)
-    }
-
     /// "there": a place, else something that contains others.
     fn place_meant(&self) -> Outcome {
         let mut ranked = self
             .discourse
-            .ranked(&|one| one.is_container() && (one.turn <= 3 || one.is_place()));
+            .ranked(&|one| one.is_container() && !one.is_here && (one.turn <= 3 || one.is_place()));
         for (at, score) in &mut ranked {
             *score += if self.referent(*at).is_some_and(Referent::is_place) {
                 0.2

@@ -6,6 +6,8 @@ use crate::past::TextSource;
 
 /// Turns within which a set looks for its members.
 pub(super) const TURNS_MAX: usize = 3;
+/// Limit on the members of a list that a set may be a part of.
+const PART_MAX: usize = 3;
 /// Numbers of two and more.
 pub(super) const NUMBERS: [&str; 9] = [
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -46,10 +48,11 @@ impl Resolver<'_> {
         if matches!(self.word(at + count), "them" | "ones") {
             // "both of them, Marek and Lena" names its members.
             let is_named = self.words.is_name(at + count + 1) && !self.words.ends(at + count);
-            let outcome = if is_named {
-                Outcome::Open
-            } else {
-                self.members(size, None, &[])
+            let people = self.people_of(at + count, size.unwrap_or(2));
+            let outcome = match people {
+                _ if is_named => Outcome::Open,
+                Some(people) => Outcome::Meant(people, 0.75),
+                None => self.members(size, None, &[]),
             };
             return Some((count + 1, outcome));
         }
@@ -62,6 +65,24 @@ impl Resolver<'_> {
             None if self.word(at) == "both" && self.is_noun_beside(at, count) => None,
             None => Some((count, self.members(size, None, &[]))),
         }
+    }
+
+    /// Returns what the last answer introduced as possible ones, if it is no list of one kind and of the right size.
+    fn newcomers(&self, size: usize) -> Option<Outcome> {
+        let newcomers = self.discourse.answer.iter().copied();
+        let newcomers: Vec<usize> = newcomers
+            .filter(|at| {
+                self.referent(*at)
+                    .is_some_and(|one| one.is_newcomer && one.is_thing())
+            })
+            .collect();
+        let mut groups = self.discourse.groups.iter();
+        let has_list = groups.any(|group| group.turn == 0 && group.members.len() == size);
+        let all = newcomers
+            .into_iter()
+            .map(|at| (at, 0.5))
+            .collect::<Vec<_>>();
+        (!has_list && all.len() == size).then_some(Outcome::Possible(all))
     }
 
     fn is_noun_beside(&self, at: usize, count: usize) -> bool {
@@ -86,12 +107,25 @@ impl Resolver<'_> {
         };
         let fitting =
             |members: &[usize]| -> Vec<usize> { members.iter().copied().filter(fits).collect() };
+        if let Some(newcomers) = size
+            .filter(|_| noun.is_none())
+            .and_then(|size| self.newcomers(size))
+        {
+            return newcomers;
+        }
         let groups: Vec<_> = self
             .discourse
             .groups
             .iter()
             .filter(|group| group.turn <= TURNS_MAX)
             .collect();
+        // A part of the newest list is nearer than an old list of the right size.
+        let part_of_newest = || {
+            let newest = groups.iter().find(|group| group.turn == 0)?;
+            let is_longer = size.is_some_and(|size| newest.members.len() > size);
+            let part = newest.members.iter().take(PART_MAX).map(|at| (*at, 0.4));
+            is_longer.then(|| Outcome::Possible(part.collect()))
+        };
         let mut is_recent_seen = false;
         for (index, group) in groups.iter().enumerate() {
             if group.turn > 0 && noun.is_none() && !is_recent_seen {
@@ -100,6 +134,12 @@ impl Resolver<'_> {
                 if let Some(recent) = size.and_then(|size| self.recent_of_one_kind(size)) {
                     return self.in_order(recent);
                 }
+            }
+            if group.turn > 1
+                && noun.is_none()
+                && let Some(part) = part_of_newest()
+            {
+                return part;
             }
             let all = fitting(&group.members);
             let strict: Vec<usize> = all.iter().copied().filter(described).collect();
@@ -135,6 +175,11 @@ impl Resolver<'_> {
                 }),
             };
         };
+        if noun.is_none()
+            && let Some(part) = part_of_newest()
+        {
+            return part;
+        }
         // No list has this size: the last ones of the kind.
         let wanted = |referent: &Referent| {
             (referent.turn <= TURNS_MAX * 2 || noun.is_some())

@@ -8,11 +8,15 @@
 use super::*;
 use std::collections::HashMap;
 
-const CONVERSATIONS: [(&str, &str); 23] = [
+const CONVERSATIONS: [(&str, &str); 27] = [
     ("release", include_str!("conversations/release.txt")),
     ("migration", include_str!("conversations/migration.txt")),
     ("cabling", include_str!("conversations/cabling.txt")),
     ("orders", include_str!("conversations/orders.txt")),
+    ("gateway", include_str!("conversations/gateway.txt")),
+    ("pipelines", include_str!("conversations/pipelines.txt")),
+    ("onboarding", include_str!("conversations/onboarding.txt")),
+    ("travel", include_str!("conversations/travel.txt")),
     ("twins", include_str!("conversations/twins.txt")),
     ("net1", include_str!("conversations/net1.txt")),
     ("net2", include_str!("conversations/net2.txt")),
@@ -34,7 +38,17 @@ const CONVERSATIONS: [(&str, &str); 23] = [
     ("support3", include_str!("conversations/support3.txt")),
 ];
 /// Conversations that were written before the rules they are judged by: what they reach is a floor, below the target.
-const NEW: [&str; 5] = ["release", "migration", "twins", "cabling", "orders"];
+const NEW: [&str; 9] = [
+    "release",
+    "migration",
+    "twins",
+    "cabling",
+    "orders",
+    "gateway",
+    "travel",
+    "pipelines",
+    "onboarding",
+];
 const EVERYDAY: &str = include_str!("conversations/everyday.txt");
 /// Kinds of what a message names besides what it means, which the gold does not list.
 const DETAILS: [&str; 6] = [
@@ -291,7 +305,8 @@ fn judged(name: &str, conversation: &str) -> Score {
     score
 }
 
-/// What is stated as meant is right in 95 of 100 cases, and what is meant is among meant and possible in 85.
+/// What is stated as meant is right in 96 of 100 cases, and what is meant is among meant and possible in 87. Conversations
+/// that no rule has seen reach less: two of these reached 89 and 75 of 100 when they were judged first.
 #[test]
 fn references_are_right_or_open() {
     let (mut all, mut new) = (Score::default(), Score::default());
@@ -327,10 +342,10 @@ fn references_are_right_or_open() {
     }
     let report = report.join("\n");
     println!("{report}");
-    assert!(new.right * 100 >= new.stated * 94, "{report}");
-    assert!(new.reached * 100 >= new.gold * 79, "{report}");
-    assert!(all.right * 100 >= all.stated * 95, "{report}");
-    assert!(all.reached * 100 >= all.gold * 85, "{report}");
+    assert!(new.right * 100 >= new.stated * 95, "{report}");
+    assert!(new.reached * 100 >= new.gold * 84, "{report}");
+    assert!(all.right * 100 >= all.stated * 96, "{report}");
+    assert!(all.reached * 100 >= all.gold * 87, "{report}");
 }
 
 /// In everyday sentences nothing is an entity, also not in a session that knows many names of common words.

@@ -7,7 +7,7 @@ use crate::discourse::singular;
 use crate::edges::{is_word, without_punctuation};
 use crate::everyday::is_everyday;
 use crate::partial::runs;
-use crate::{Mention, PossibleMention, RecognitionMethod};
+use crate::{KnownName, Mention, PossibleMention, RecognitionMethod};
 use std::collections::HashSet;
 
 /// Limit on the words of a text that are compared with known names.
@@ -71,7 +71,7 @@ impl<'a> TextSearch<'a> {
         let is_begun = count == 1 && self.is_asked_about(span);
         if self.packs.is_kind_word(&lower)
             || self.is_before_kind_noun(span)
-            || (is_number && !self.is_number_name(span, word))
+            || (is_number && !is_begun && !self.is_number_name(span, word))
         {
             return None;
         }
@@ -115,7 +115,9 @@ impl<'a> TextSearch<'a> {
         });
         match self.decide(&near, !has_number) {
             Decision::Nothing => None,
-            Decision::One(one) if is_begun && is_everyday_word => {
+            Decision::One(one)
+                if (is_begun && is_everyday_word) || (!has_number && is_of_title(one.name)) =>
+            {
                 Some(Err(vec![self.possible(one, span)]))
             }
             Decision::One(one) => Some(Ok((Mention::of_known(one.name), one.score))),
@@ -256,4 +258,14 @@ impl<'a> TextSearch<'a> {
         }
         chunks
     }
+}
+
+/// Returns whether a name is the title of a piece of work, which people call by its number: a word of such a title often
+/// means what the work is about.
+fn is_of_title(name: &KnownName) -> bool {
+    let is_work = matches!(
+        &*name.kind,
+        "issue" | "pull_request" | "ticket" | "task" | "incident" | "case"
+    );
+    is_work && name.alias != name.name && name.alias.contains(' ')
 }

@@ -1,0 +1,67 @@
+//! First names that say whether "she" or "he" stands for a person.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// Two lines of common first names, lower-cased: women's and men's. Names of both are in neither.
+const NAMES: &str = include_str!("first_names.txt");
+
+static WOMEN: LazyLock<HashSet<&str>> = LazyLock::new(|| line(0));
+static MEN: LazyLock<HashSet<&str>> = LazyLock::new(|| line(1));
+
+/// Whether a pronoun may stand for a person, from worst to best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NameMatch {
+    /// The first name is one of the other pronoun.
+    No,
+    /// The first name is not known.
+    Perhaps,
+    /// The first name is one of this pronoun.
+    Yes,
+}
+
+fn line(number: usize) -> HashSet<&'static str> {
+    let line = NAMES.lines().nth(number).unwrap_or_default();
+    line.split(' ').collect()
+}
+
+/// Returns whether a pronoun may stand for a person of this name. People may be called otherwise than their names
+/// suggest, so this only decides between several of them.
+pub(super) fn fits(name: &str, pronoun: &str) -> NameMatch {
+    let first = name
+        .split(|c: char| !c.is_alphabetic())
+        .find(|part| !part.is_empty())
+        .unwrap_or_default()
+        .to_lowercase();
+    let (own, other) = match pronoun.starts_with("he") && !pronoun.starts_with("her")
+        || pronoun.starts_with("hi")
+    {
+        true => (&MEN, &WOMEN),
+        false => (&WOMEN, &MEN),
+    };
+    match (own.contains(&*first), other.contains(&*first)) {
+        (true, _) => NameMatch::Yes,
+        (false, true) => NameMatch::No,
+        (false, false) => NameMatch::Perhaps,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_names_fit_pronouns() {
+        for (name, pronoun, fit) in [
+            ("Hanne Lindqvist", "she", NameMatch::Yes),
+            ("hanne.lindqvist", "hers", NameMatch::Yes),
+            ("Marek Dvorak", "her", NameMatch::No),
+            ("Marek Dvorak", "himself", NameMatch::Yes),
+            ("Marek Dvorak", "he", NameMatch::Yes),
+            ("Kim Park", "she", NameMatch::Perhaps),
+            ("", "he", NameMatch::Perhaps),
+        ] {
+            assert_eq!(fits(name, pronoun), fit, "{name} {pronoun}");
+        }
+    }
+}
