@@ -4,6 +4,7 @@ use super::Strategy;
 use super::containers::{is_below, of_last_part};
 use super::form::form;
 use super::items;
+use super::numbers;
 use super::others;
 use super::step::StepData;
 use crate::steps::extract::{Extract, FieldForm, Type};
@@ -165,6 +166,14 @@ pub(super) fn matches(step: &StepData, field: &str) -> Vec<Match> {
         return by_path.collect();
     }
     let mut own = named(step, field);
+    numbers::prefer(step, field, &mut own);
+    if own.is_empty() {
+        own = numbers::of(step, field);
+        own.sort_unstable();
+        if !own.is_empty() {
+            return own;
+        }
+    }
     let aliases = step.set().aliases(field);
     aliased(step, field, &aliases.same, aliases.form, &mut own);
     // A narrow name such as PULL_REQUEST_ID is not answered by its list's general names while it is there itself.

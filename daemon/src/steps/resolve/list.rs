@@ -3,6 +3,7 @@
 use super::field::{self, Match, MatchedBy};
 use super::form::form;
 use super::items;
+use super::numbers;
 use super::step::StepData;
 use crate::steps::extract::Type;
 use crate::steps::parse::{Kind, NodeId};
@@ -115,7 +116,10 @@ fn fields(step: &StepData, forms: &[String], named: Option<Type>) -> Vec<NodeId>
     let takes_aliases = named.is_none_or(|named| named == Type::Id);
     let found = forms.iter().flat_map(|form| match takes_aliases {
         true => field::matches(step, form),
-        false => field::named(step, form),
+        false => match field::named(step, form) {
+            named if named.is_empty() => numbers::of(step, form),
+            named => named,
+        },
     });
     let mut found: Vec<Match> = found
         .filter(|found| found.by != MatchedBy::Alias || !found.is_odd)

@@ -14,6 +14,7 @@ mod judged_parts;
 mod judged_texts;
 mod list;
 mod nearest;
+mod numbers;
 mod others;
 mod outcome;
 mod resolution;
