@@ -27,6 +27,7 @@ mod edit;
 pub mod failures;
 mod items;
 mod prompt;
+mod quotations;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -48,6 +49,7 @@ pub use items::{Item, ItemSource, ItemText, Items, uses};
 pub use prompt::{
     PastScores, PromptFeatures, Query, ScoredItem, Selection, prompt_score, select_for_prompt,
 };
+pub use quotations::{Quotations, QuotedLine};
 pub use text::language::Language;
 pub use wording::{
     ComposedLines, Freshness, Heading, OTHERS_TOKENS, Provenance, changed_line, compose_lines,

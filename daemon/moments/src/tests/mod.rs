@@ -4,6 +4,7 @@
 mod compactions;
 mod failures;
 mod properties;
+mod quotations;
 mod selection;
 mod sentences;
 mod texts;

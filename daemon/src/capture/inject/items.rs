@@ -54,7 +54,16 @@ pub(super) fn for_prompt(
     let turn = project.own_trail(|trail| knowledge.turn_of(trail));
     let turn = turn.unwrap_or(u64::MAX);
     let selection = knowledge.select(prompt, turn, vector, &|at| is_shown(&knowledge, shown, at));
-    let changes = changes(writer, project);
+    let mut changes = changes(writer, project);
+    if selection.items.is_empty() {
+        let quote = knowledge
+            .printed
+            .quote(writer, prompt, selection.top, shown);
+        changes.extend(quote.map(|(text, source)| OtherLine {
+            text,
+            source: Some(source),
+        }));
+    }
     let draft = lines(
         &knowledge,
         writer,
@@ -127,7 +136,7 @@ pub(super) fn for_edit(
     )
 }
 
-/// A line about another session, with the step that it is about.
+/// A line about another session or of what a command printed, with the step that it is about.
 struct OtherLine {
     text: String,
     source: Option<(String, Item)>,

@@ -15,6 +15,7 @@ use lored_moments::{
 use super::Project;
 use super::freshness::CitedFiles;
 use super::meaning::MeaningVector;
+use super::printed::PrintedLines;
 use super::receipts::{Receipt, receipts};
 use super::turns::{TurnFacts, over};
 use crate::capture::memory::{KnownSentence, RememberedItem, Trail, TrailEvent};
@@ -68,6 +69,8 @@ pub(in crate::capture) struct Knowledge {
     round: u64,
     /// Number of prompts that were asked.
     prompts: u64,
+    /// What commands printed.
+    pub(super) printed: PrintedLines,
     /// Whether vectors are being made.
     pub(super) is_embedding: bool,
 }
@@ -203,6 +206,7 @@ impl Knowledge {
             let until = answering.filter(|(session, _)| *session == trail.session);
             read.prompts(&trail, until.map(|(_, position)| position), &mut prompts);
         }
+        self.printed.catch_up(project);
         items.extend(self.remembered(project));
         items.sort_by_key(|one| one.item.known.position);
         items.drain(..items.len().saturating_sub(ITEMS_MAX));

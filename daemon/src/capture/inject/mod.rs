@@ -13,6 +13,7 @@ pub(super) mod knowledge;
 pub(super) mod meaning;
 mod notes;
 mod point;
+mod printed;
 mod receipts;
 mod sources;
 mod turns;

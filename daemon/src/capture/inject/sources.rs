@@ -66,4 +66,10 @@ impl ShownItems {
                 .added
                 .contains(&(session.to_owned(), message_item(&known.message)))
     }
+
+    /// Returns whether what a step returned is there.
+    pub fn has_done(&self, session: &str, position: Position, step: &Item) -> bool {
+        (session == self.own && position > self.since)
+            || self.added.contains(&(session.to_owned(), step.clone()))
+    }
 }

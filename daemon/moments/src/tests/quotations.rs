@@ -1,0 +1,70 @@
+//! What tools printed, quoted at a question or not at all.
+
+use super::{Score, lines};
+use crate::Quotations;
+
+fn quotations() -> Quotations {
+    let mut outputs: Vec<(&str, String)> = Vec::new();
+    for line in lines(include_str!("fixtures/quotations.txt")) {
+        let Some((command, printed)) = line.strip_prefix("o ").and_then(|o| o.split_once(" | "))
+        else {
+            continue;
+        };
+        match outputs.last_mut() {
+            Some((last, output)) if *last == command => *output += &format!("\n{printed}"),
+            _ => outputs.push((command, printed.to_owned())),
+        }
+    }
+    let mut quotations = Quotations::default();
+    for (command, output) in outputs {
+        quotations.push(command, &output);
+    }
+    quotations
+}
+
+fn quoted<'q>(quotations: &'q Quotations, prompt: &str, said: f32) -> Option<&'q str> {
+    let at = quotations.select(prompt, said, &|_| false)?;
+    quotations.get(at).map(|line| line.text.as_str())
+}
+
+#[test]
+fn figures_of_quotes() {
+    let quotations = quotations();
+    let (mut needing, mut others) = (Score::default(), Score::default());
+    for line in lines(include_str!("fixtures/quotations.txt")) {
+        if let Some((prompt, wanted)) = line.strip_prefix("p ").and_then(|p| p.split_once(" => ")) {
+            let found = quoted(&quotations, prompt, 0.0);
+            needing.add(found == Some(wanted), || format!("{prompt}: {found:?}"));
+        } else if let Some(prompt) = line.strip_prefix("n ") {
+            let found = quoted(&quotations, prompt, 0.0);
+            others.add(found.is_none(), || format!("{prompt}: {found:?}"));
+        }
+    }
+    needing.report("quotations: lines that a question asks for", 0.8);
+    others.report("quotations: silent for others", 0.95);
+}
+
+#[test]
+fn a_tool_speaks_only_where_nothing_that_was_said_fits() {
+    let mut quotations = quotations();
+    let question = "Which react version is installed?";
+    assert_eq!(
+        quoted(&quotations, question, 0.0),
+        Some("react version: 18.3.1")
+    );
+    assert_eq!(quoted(&quotations, question, 0.9), None);
+    let shown = quotations.select(question, 0.0, &|_| true);
+    assert_eq!(shown, None);
+    // The command ran again.
+    let new = quotations.push("npm ls react", "react version: 19.0.0");
+    assert_eq!(new.len(), 1);
+    assert_eq!(
+        quoted(&quotations, question, 0.0),
+        Some("react version: 19.0.0")
+    );
+    for count in 0..700 {
+        quotations.push(&format!("echo {count}"), &format!("line: {count} of many"));
+    }
+    assert!(quotations.is_full());
+    assert_eq!(quoted(&quotations, question, 0.0), None);
+}
