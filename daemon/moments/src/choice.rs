@@ -92,7 +92,7 @@ pub fn choice(previous_answer: &str, prompt: &str) -> Option<AnsweredQuestion> {
                 | "cuál"
         )
     }) || question.text.contains("还是");
-    if is_routine && !offers {
+    if (is_routine || is_leave(&question.text)) && !offers {
         return None;
     }
     let mut whole = question.text.clone();
@@ -113,6 +113,38 @@ pub fn choice(previous_answer: &str, prompt: &str) -> Option<AnsweredQuestion> {
         question: beginning(&whole, 2 * OPTIONS_BYTES_MAX).to_owned(),
         reply: reply.split_whitespace().collect::<Vec<_>>().join(" "),
         reply_span: start..start + reply.len(),
+    })
+}
+
+/// Whether an agent asks for leave to do a piece of work: the answer decides nothing that lasts.
+fn is_leave(question: &str) -> bool {
+    const ASKS: [&str; 6] = [
+        "would you like me to",
+        "would you like to",
+        "do you want me to",
+        "want me to",
+        "shall i",
+        "should i go",
+    ];
+    const WORK: [&str; 12] = [
+        "create",
+        "fix",
+        "update",
+        "write",
+        "review",
+        "implement",
+        "make",
+        "draft",
+        "test",
+        "close",
+        "delete",
+        "refactor",
+    ];
+    let lower = question.to_lowercase();
+    let asked = ASKS.iter().find_map(|ask| lower.split_once(ask));
+    asked.is_some_and(|(_, work)| {
+        let verb = work.split_whitespace().next().unwrap_or_default();
+        WORK.contains(&verb)
     })
 }
 

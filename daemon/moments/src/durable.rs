@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::budget::one_line;
 use crate::choice::choice;
 use crate::cues;
+use crate::passing::is_passing;
 use crate::text::language::{Language, language};
 use crate::text::list::WordList;
 use crate::text::split::{Sentence, sentences};
@@ -205,6 +206,9 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         _ => words >= WORDS_MIN,
     };
     if sentence.is_question || asks(&tokens) || !is_long_enough {
+        return None;
+    }
+    if !is_remembered && is_passing(sentence, &tokens, message) {
         return None;
     }
     let sum = cues::sum(&sentence.text, &tokens, language, message.speaker);

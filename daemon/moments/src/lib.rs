@@ -26,6 +26,7 @@ mod durable;
 mod edit;
 pub mod failures;
 mod items;
+mod passing;
 mod prompt;
 mod quotations;
 #[cfg(test)]

@@ -105,7 +105,6 @@ const ROWS: &[CueRow] = &[
         always|never ~ is|are
         should|shall ~ always|never|be|have|use|stay|keep|name|contain|include|return|match|only|not|start|end
         shouldn't|cannot|can't be|have|contain|exceed|depend
-        ^make sure|certain
         ^ensure
         ^keep|use|write|put|name|store|run|set|log|leave ~ everywhere|anywhere|anything|always|never|unless|except|outside|only|instead|rather|under|below|above|within|at
         ^stick to
@@ -125,6 +124,7 @@ const ROWS: &[CueRow] = &[
         User,
         "
         ^use|keep|put|write
+        ^make sure|certain
     ",
     ),
     (Some(Rule), 0.8, Agent, "

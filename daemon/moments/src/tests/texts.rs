@@ -295,3 +295,34 @@ fn what_was_used_is_worth_more_and_what_was_said_in_vain_less() {
     }
     assert!(scores(&items)[0] < first);
 }
+
+/// What an agent proposes, lists or asks leave for, and what points at something by a bare pronoun, holds for no other turn.
+#[test]
+fn proposals_rows_and_pointers_do_not_last() {
+    for answer in [
+        "Suggestion: default to `task#001`, but allow an optional suffix.",
+        "Task #008: Update `tasks list` to default to open tasks (Status: TODO)",
+        "Fail with a clear error if the id does not exist, because users mistype it.\nWhich one do you want?",
+        "It's in the git functionality which is unrelated, but we must address all errors from now on.",
+    ] {
+        assert_eq!(durable(&Message::answer(answer)), [], "{answer}");
+    }
+    for prompt in [
+        "record this as a decision for the rule of the workspace",
+        "make sure to mention the new flag",
+        "❯ minsky session start --task 008 is always started from here",
+    ] {
+        assert_eq!(durable(&Message::prompt(prompt)), [], "{prompt}");
+    }
+    for prompt in [
+        "make sure every handler checks the tenant",
+        "Keep it below 80 columns everywhere.",
+    ] {
+        assert_eq!(durable(&Message::prompt(prompt)).len(), 1, "{prompt}");
+    }
+    let cause = "This happens because React batches the updates of a component.";
+    assert_eq!(durable(&Message::answer(cause)).len(), 1);
+    let ask = "I can do that. Would you like me to create a task for it?";
+    assert_eq!(choice(ask, "ok, lets add it"), None);
+    assert!(choice("Should I add an index on the email column?", "yes").is_some());
+}

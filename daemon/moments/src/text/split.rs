@@ -176,9 +176,9 @@ fn is_tag(line: &str, open: &str) -> bool {
 /// Whether a line is a quote, a heading, a row of a table, a log, a trace, a diff or code.
 fn is_no_prose(line: &str) -> bool {
     const STARTS: &[&str] = &[
-        ">", "|", "# ", "## ", "### ", "#### ", "$ ", "% ", "+++", "---", "@@", "at ", "File \"",
-        "import ", "from ", "{", "}", "[", "//", "/*", "diff ", "commit ", "<!--", "E   ", "==",
-        "~~~",
+        ">", "|", "# ", "## ", "### ", "#### ", "$ ", "% ", "❯", "➜", "»", "+++", "---", "@@",
+        "at ", "File \"", "import ", "from ", "{", "}", "[", "//", "/*", "diff ", "commit ",
+        "<!--", "E   ", "==", "~~~",
     ];
     if STARTS.iter().any(|start| line.starts_with(start)) && !is_sentence_after_at(line) {
         return true;
