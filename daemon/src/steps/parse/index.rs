@@ -115,10 +115,21 @@ fn matching<'a>(
         .iter()
         .skip(first)
         .take_while(move |entry| entry.hash == hash);
+    // The items of a list spell a key alike, so the letters of each spelling are compared once.
+    let mut compared: Option<(&str, bool)> = None;
     with_hash.map(|entry| entry.node).filter(move |id| {
         let key = nodes.get(*id).and_then(|node| nodes.key(node));
-        key.and_then(&part)
-            .is_some_and(|key| words::same(key, word))
+        let Some(key) = key.and_then(&part) else {
+            return false;
+        };
+        match compared {
+            Some((known, is_same)) if known == key => is_same,
+            _ => {
+                let is_same = words::same(key, word);
+                compared = Some((key, is_same));
+                is_same
+            }
+        }
     })
 }
 

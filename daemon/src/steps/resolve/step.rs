@@ -35,6 +35,8 @@ pub struct StepData {
     set: Arc<ExtractorSet>,
     parsed: OnceLock<ParsedResult>,
     extracted: OnceLock<ExtractedValues>,
+    /// Number of bytes that extractors search, if they do not search all; counting them takes a pass over the result.
+    searched_bytes: OnceLock<Option<u64>>,
 }
 
 impl StepData {
@@ -57,6 +59,7 @@ impl StepData {
             set,
             parsed: OnceLock::new(),
             extracted: OnceLock::new(),
+            searched_bytes: OnceLock::new(),
         }
     }
 
@@ -195,7 +198,8 @@ impl StepData {
                 crate::steps::parse::VALUES_MAX
             ));
         }
-        searched_bytes(parsed).map(|bytes| {
+        let searched = self.searched_bytes.get_or_init(|| searched_bytes(parsed));
+        searched.map(|bytes| {
             format!(
                 "the result of step {step} is large: ids, dates and values of other types were looked for in its first \
                  {bytes} bytes alone; its fields are complete"
