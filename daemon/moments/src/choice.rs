@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::text::beginning;
 use crate::text::split::sentences;
-use crate::text::tokens::tokens;
+use crate::text::tokens::{Token, tokens};
 
 /// Words of a reply at most.
 pub const REPLY_WORDS_MAX: usize = 14;
@@ -17,13 +17,22 @@ const OPTIONS_BYTES_MAX: usize = 240;
 static ROUTINE: WordList = WordList::new(
     "continue proceed run commit push start go begin retry look check anything else show explain help apply merge \
     open try next weitermachen committen fortfahren starten ausführen anfangen continuer lancer continúe continuar \
-    ejecute commiten summarize summarise",
+    ejecute commiten summarize summarise tweaks changes questions thoughts feedback",
 );
 
 /// Replies that say nothing about a question.
 static EVASIVE: WordList = WordList::new(
     "what why how explain show wait hm hmm later thanks thank great warum was wie pourquoi qué continue weiter stop \
     dunno idk",
+);
+
+/// Replies that agree, whatever was asked.
+static ASSENT: WordList = WordList::new("ok okay yes yep yeah sure fine alright ja oui sí si");
+
+/// Words that replies and questions share without that a thing is named.
+static EVERYDAY: WordList = WordList::new(
+    "the a an and or to of in on for with it this that these those i you we us let's lets do should would could can \
+    ok okay yes add new be is are as by from use",
 );
 
 /// A question with its reply.
@@ -95,6 +104,10 @@ pub fn choice(previous_answer: &str, prompt: &str) -> Option<AnsweredQuestion> {
     if (is_routine || is_leave(&question.text)) && !offers {
         return None;
     }
+    // "Yes" to one of two options does not say which.
+    if offers && ASSENT.has(&first.text) && !names_a_thing_of(reply, &asked) {
+        return None;
+    }
     let mut whole = question.text.clone();
     // "Which one?" needs what stands before it.
     let mut before = at;
@@ -145,6 +158,15 @@ fn is_leave(question: &str) -> bool {
     asked.is_some_and(|(_, work)| {
         let verb = work.split_whitespace().next().unwrap_or_default();
         WORK.contains(&verb)
+    })
+}
+
+/// Whether a reply has a word of its question that names something.
+fn names_a_thing_of(reply: &str, asked: &[Token]) -> bool {
+    tokens(reply).iter().any(|word| {
+        !word.is_mark()
+            && !EVERYDAY.has(&word.text)
+            && asked.iter().any(|token| token.text == word.text)
     })
 }
 

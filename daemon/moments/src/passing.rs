@@ -41,23 +41,43 @@ const ROW_STATES: [&str; 8] = [
     "in-review",
 ];
 
+/// Words before a verb that are no part of what is asked.
+static LEADS: WordList = WordList::new("let's lets please ok okay now also and then just so");
+
+/// Words about the work at hand.
+const AT_HAND: [&str; 9] = [
+    "we're working on",
+    "we are working on",
+    "you're working on",
+    "this task",
+    "this session",
+    "right now",
+    "at the moment",
+    "specify this here",
+    "now that we've",
+];
+
 /// Whether a sentence of a message is passing.
 pub(crate) fn is_passing(sentence: &Sentence, tokens: &[Token], message: &Message<'_>) -> bool {
-    let mut words = tokens.iter().filter(|token| !token.is_mark());
+    let words = tokens.iter().filter(|token| !token.is_mark());
+    let mut words = words.skip_while(|token| LEADS.has(&token.text));
     let (Some(first), Some(second)) = (words.next(), words.next()) else {
         return false;
     };
-    let points_at_once = DEICTIC_VERBS.has(&first.text) && PRONOUNS.has(&second.text);
-    match message.speaker {
-        Speaker::User => points_at_once,
-        Speaker::Agent => {
-            points_at_once
-                || (PRONOUNS.has(&first.text) && !gives_a_cause(tokens))
-                || PROPOSALS.has(&first.text)
-                || is_row(&sentence.text)
-                || (is_proposed(&first.text) && ends_in_a_question(message.text))
-        }
+    let lower = sentence.text.to_lowercase().replace('\u{2019}', "'");
+    if AT_HAND.iter().any(|words| lower.contains(words))
+        || (DEICTIC_VERBS.has(&first.text) && PRONOUNS.has(&second.text))
+    {
+        return true;
     }
+    let points = PRONOUNS.has(&first.text) || is_proposed(&first.text);
+    message.speaker == Speaker::Agent
+        && ((points && !gives_a_cause(tokens))
+            || (is_proposed(&first.text) && ends_in_a_question(message.text))
+            || PROPOSALS.has(&first.text)
+            || is_row(&lower)
+            // It introduces what follows.
+            || lower.trim_end().ends_with(':'))
 }
 
 /// Whether a sentence says why: "This happens because React batches the updates" names what it is about.
@@ -69,11 +89,10 @@ fn gives_a_cause(tokens: &[Token]) -> bool {
 }
 
 /// Whether a sentence is a row of a list of work: it names a state, or begins with a number of a task.
-fn is_row(text: &str) -> bool {
-    let lower = text.to_lowercase();
+fn is_row(lower: &str) -> bool {
     let is_numbered = lower
         .strip_prefix("task ")
-        .unwrap_or(&lower)
+        .unwrap_or(lower)
         .strip_prefix('#')
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     is_numbered || ROW_STATES.iter().any(|state| lower.contains(state))

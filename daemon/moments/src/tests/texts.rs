@@ -303,6 +303,8 @@ fn proposals_rows_and_pointers_do_not_last() {
         "Suggestion: default to `task#001`, but allow an optional suffix.",
         "Task #008: Update `tasks list` to default to open tasks (Status: TODO)",
         "Fail with a clear error if the id does not exist, because users mistype it.\nWhich one do you want?",
+        "Default to `task#001`, but allow an optional suffix for clarity.",
+        "Now that we've updated the status, let's continue with the list of open tasks:",
         "It's in the git functionality which is unrelated, but we must address all errors from now on.",
     ] {
         assert_eq!(durable(&Message::answer(answer)), [], "{answer}");
@@ -310,6 +312,8 @@ fn proposals_rows_and_pointers_do_not_last() {
     for prompt in [
         "record this as a decision for the rule of the workspace",
         "make sure to mention the new flag",
+        "lets call it minsky-workflow",
+        "you must switch back to the branch for the task we're working on",
         "❯ minsky session start --task 008 is always started from here",
     ] {
         assert_eq!(durable(&Message::prompt(prompt)), [], "{prompt}");
@@ -324,5 +328,12 @@ fn proposals_rows_and_pointers_do_not_last() {
     assert_eq!(durable(&Message::answer(cause)).len(), 1);
     let ask = "I can do that. Would you like me to create a task for it?";
     assert_eq!(choice(ask, "ok, lets add it"), None);
+    let options =
+        "Would you like to see the plan first? Or jump straight to the code with these names?";
+    assert_eq!(
+        choice(options, "ok, lets add these updates to the spec"),
+        None
+    );
+    assert!(choice("Redis or Memcached?", "ok, Redis then").is_some());
     assert!(choice("Should I add an index on the email column?", "yes").is_some());
 }
