@@ -62,6 +62,8 @@ pub struct OpenMailboxes {
     mailboxes: Vec<OpenMailbox>,
     /// Requests that are being carried out, with their mailboxes.
     taken: HashSet<(String, MailName)>,
+    /// Those of them that were seen again meanwhile: a client may have left one anew.
+    seen_again: HashSet<(String, MailName)>,
 }
 
 impl OpenMailboxes {
@@ -94,6 +96,7 @@ impl OpenMailboxes {
                 wake,
                 mailboxes: Vec::new(),
                 taken: HashSet::new(),
+                seen_again: HashSet::new(),
             }),
         }
     }
@@ -118,6 +121,7 @@ impl OpenMailboxes {
                 }
                 let key = (open.name.clone(), name);
                 if self.taken.contains(&key) {
+                    self.seen_again.insert(key);
                     continue;
                 }
                 match open.read(&key.1) {
@@ -133,11 +137,13 @@ impl OpenMailboxes {
         Ok(requests)
     }
 
-    /// Notes that a request was answered; returns whether others may wait because of the limit.
+    /// Notes that a request was answered; returns whether to look again: others may wait because of the limit, or the same
+    /// one was left anew.
     pub fn finish(&mut self, mailbox: &str, name: MailName) -> bool {
+        let key = (mailbox.to_owned(), name);
         let was_full = self.taken.len() >= REQUESTS_MAX;
-        self.taken.remove(&(mailbox.to_owned(), name));
-        was_full
+        self.taken.remove(&key);
+        self.seen_again.remove(&key) || was_full
     }
 
     /// Opens new mailboxes, and closes those that are gone.
