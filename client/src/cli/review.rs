@@ -2,7 +2,9 @@
 
 use serde_json::Value;
 
+use lore::connection::Error;
 use lore::host_session::why_no_person;
+use lore::protocol::{Code, ErrorBody};
 
 use super::command::Command;
 use super::flag::{Fields, Flag, Kind};
@@ -66,9 +68,10 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     };
     // The daemon asks again; here the variables of processes can be seen as well.
     if let Some(reason) = why_no_person(std::process::id()) {
-        return Err(Failure::Usage(format!(
-            "only a person may judge a text, and here {reason}; do it in a terminal of your own"
-        )));
+        let refused = format!("only a person may accept or reject a text, and here {reason}");
+        let refused = ErrorBody::new(Code::Forbidden, refused)
+            .hint("A person does it in a terminal of their own.");
+        return Err(Error::Refused(refused).into());
     }
     let mut fields = Fields::default();
     fields.put("event", &event)?;
