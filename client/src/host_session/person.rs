@@ -3,7 +3,7 @@
 use super::process::Process;
 use super::{ID_VARIABLES, MARKS};
 
-/// Programs of hosts, as the system names them: what these started is no person's.
+/// Programs of agents' hosts, by the names that the system shows. A command below one of them was not typed by a person.
 const HOSTS: [&str; 12] = [
     "aider",
     "amp",

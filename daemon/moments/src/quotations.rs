@@ -51,7 +51,8 @@ pub struct QuotedLine {
 }
 
 impl Quotations {
-    /// Takes what a command printed. Returns the indexes of its lines; what the same command printed before is no longer quoted.
+    /// Adds the output of a command and returns the indexes of its lines. Earlier output of the same command is no longer
+    /// quoted.
     pub fn push(&mut self, command: &str, output: &str) -> Range<usize> {
         let first = self.lines.len();
         for line in self.lines.iter_mut().filter(|line| line.command == command) {
@@ -80,7 +81,7 @@ impl Quotations {
         first..self.lines.len()
     }
 
-    /// Whether there are so many that they are to be gathered anew.
+    /// Whether the maximum number of lines is reached; then create a new collection.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.lines.len() >= 2 * KEPT_MAX

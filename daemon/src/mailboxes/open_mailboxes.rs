@@ -62,7 +62,7 @@ pub struct OpenMailboxes {
     mailboxes: Vec<OpenMailbox>,
     /// Requests that are being carried out, with their mailboxes.
     taken: HashSet<(String, MailName)>,
-    /// Those of them that were seen again meanwhile: a client may have left one anew.
+    /// Requests that were found again while they are carried out: a client may have repeated them.
     seen_again: HashSet<(String, MailName)>,
 }
 

@@ -67,7 +67,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Returns what the last answer introduced as possible ones, if it is no list of one kind and of the right size.
+    /// Returns the entities that the last answer introduced, as possible referents, unless they form a list of one kind and of
+    /// the right size.
     fn newcomers(&self, size: usize) -> Option<Outcome> {
         let newcomers = self.discourse.answer.iter().copied();
         let newcomers: Vec<usize> = newcomers

@@ -70,7 +70,7 @@ pub(super) fn like(line: &str, text: &str) -> Option<String> {
     (score > 0 && 2 * score >= words.len()).then(|| best.to_owned())
 }
 
-/// Returns the lines that a patch adds to a file; `None` if the text is no patch.
+/// Returns the lines that a patch adds to a file; `None` if the text is not a patch.
 fn patched<'t>(text: &'t str, path: &str) -> Option<Vec<&'t str>> {
     let header = |line: &'t str| {
         let mut headers = PATCH_HEADERS.iter();

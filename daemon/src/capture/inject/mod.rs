@@ -374,7 +374,7 @@ fn prepare(cx: &Context, state: &State, session: &str, moment: Moment) -> Result
         }
         let models = SearchIndexes::of(cx)?.models();
         if !lock_unpoisoned(&project.knowledge).items().is_empty() {
-            // Nobody waits for it.
+            // No caller waits for the result.
             drop(meaning::warm(models));
         }
         meaning::catch_up(models, &project.knowledge);

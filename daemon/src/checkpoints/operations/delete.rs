@@ -44,7 +44,7 @@ impl Op for Delete {
         let (session, _) = view::place_of(&state, &checkpoint)?.ok_or_else(not_found)?;
         let protected = Checkpoints::of(&cx)?.limits.get().protected.clone();
         if !protected.is_empty() {
-            // Without its last value, a key could be saved anew.
+            // If its last checkpoint were deleted, an agent could save the key with another value.
             let found = StoredCheckpoint::of(&state, &args.checkpoint_id)?;
             let keys = found.keys(&cx, &state)?;
             if let Some(key) = keys.iter().find(|key| protected.contains(key)) {

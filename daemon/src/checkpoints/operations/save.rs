@@ -255,10 +255,13 @@ impl PendingSave {
         attempt: u32,
     ) -> Result<SaveCheckpoint, Refusal> {
         let choice = PreparedSession::prepare(self.selector.clone(), cx.engine.clock());
+        let has_protected = !Checkpoints::of(cx)?.limits.get().protected.is_empty();
         let (saving, cx, caller) = (Arc::clone(self), Arc::clone(cx), caller.clone());
         let prepare =
             move || saving.prepare_on(&cx, &caller, &state, session.as_deref(), (choice, attempt));
-        off_loop(self.bytes > PACK_INLINE_BYTES_MAX, prepare).await
+        // A protected key may make the check for a person necessary, which reads the file system.
+        let is_long = self.bytes > PACK_INLINE_BYTES_MAX || has_protected;
+        off_loop(is_long, prepare).await
     }
 
     fn prepare_on(
