@@ -1,4 +1,4 @@
-//! `lored verify`, `rebuild` and `repair`: admin commands on a store that is not served.
+//! `lored verify`, `rebuild`, `seal` and `repair`: admin commands on a store that is not served.
 
 pub mod backup;
 pub mod doctor;
@@ -6,22 +6,24 @@ pub mod files;
 pub mod import;
 pub mod models;
 pub mod redact;
+pub mod repair;
 pub mod settings;
 
 use std::io::{self, IsTerminal};
 
 use lore::connection::Connection;
 use lore::paths::Paths;
-use lore::protocol::log::VerifyLogReply;
+use lore::protocol::log::{VerifyLogArgs, VerifyLogReply};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{DataFolder, Fold, OpenedStore, replay};
-use crate::log_admin::verify::{Report, VerifyTarget};
+use crate::engine::{DataFolder, Fold, OpenedStore, replay, seal_key};
+use crate::log_admin::verify::{Report, VerifyTarget, own_seal};
 use crate::projections::Projections;
 use crate::service::{Lock, LockError};
-use crate::store::watermark::{DurableHead, WatermarkFile};
-use crate::store::{Blobs, recovery};
+use crate::store::seal::{Seal, SealFile};
+use crate::store::watermark::WatermarkFile;
+use crate::store::{Blobs, Store};
 
 /// Whether the store is intact; or the reason why the command failed.
 type Outcome = Result<bool, String>;
@@ -34,9 +36,7 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 fn folder(paths: &Paths) -> DataFolder {
-    DataFolder {
-        data: paths.data.clone(),
-    }
+    DataFolder::new(&paths.data, &paths.state)
 }
 
 /// Reason why a command that needs exclusive access did not start.
@@ -77,13 +77,31 @@ fn open(config: &Config, paths: &Paths) -> Result<OpenedStore, String> {
     OpenedStore::open(&folder(paths), &Projections, &config.engine, &Clock::System).map_err(text)
 }
 
-/// Verifies the log through a running daemon, or by opening the store.
+/// Prints the newest seal of the store, for safe-keeping elsewhere. A daemon may be running.
+///
+/// # Errors
+/// A message, when there is no store or no seal.
+pub fn seal(paths: &Paths) -> Outcome {
+    let data = folder(paths);
+    let store = Store::identify(&data.store()).map_err(text)?;
+    let key = seal_key(&data, &Clock::System).map_err(text)?;
+    let file = SealFile::open(&data.seals(), &key, store).map_err(text)?;
+    lore::outln!("{}", file.end().seal(&key, store));
+    Ok(true)
+}
+
+/// Verifies the log through a running daemon, or by opening the store; with a seal, also that nothing before it has
+/// changed.
 ///
 /// # Errors
 /// A message, when nothing could be verified.
-pub fn verify(config: &Config, paths: &Paths) -> Outcome {
+pub fn verify(config: &Config, paths: &Paths, since: Option<Seal>) -> Outcome {
     match lock_for("verify", paths) {
         Ok(_lock) => {
+            if let Some(seal) = &since {
+                let store = Store::identify(&folder(paths).store()).map_err(text)?;
+                own_seal(&folder(paths), store, seal)?;
+            }
             let opened = open(config, paths)?;
             let blobs = Blobs::open(&folder(paths).blobs()).map_err(text)?;
             let head = WatermarkFile::peek(&folder(paths).watermark_path()).ok();
@@ -93,6 +111,7 @@ pub fn verify(config: &Config, paths: &Paths) -> Outcome {
                 fold: &Projections,
                 tail: opened.tail.position,
                 head,
+                since,
                 is_there: &|_| Ok(true),
                 is_forgotten: &|header| Projections.is_forgotten(&opened.store, header),
                 scratch: &folder(paths).scratch(),
@@ -113,15 +132,20 @@ pub fn verify(config: &Config, paths: &Paths) -> Outcome {
             }
             Ok(print(&report) && opened.damage.is_none())
         }
-        Err(StartError::Served(_)) => ask_daemon(paths),
+        Err(StartError::Served(_)) => ask_daemon(paths, since),
         Err(StartError::Never(why)) => Err(why),
     }
 }
 
-fn ask_daemon(paths: &Paths) -> Outcome {
+fn ask_daemon(paths: &Paths, since: Option<Seal>) -> Outcome {
     let mut connection = Connection::connect(&paths.socket, &Default::default()).map_err(text)?;
+    let args = VerifyLogArgs {
+        since: since.map(|seal| seal.to_string()),
+        ..VerifyLogArgs::default()
+    };
+    let args = serde_json::to_vec(&args).map_err(text)?;
     let reply = connection
-        .call("verify_log", &lore::protocol::Args::Json(b"{}".to_vec()))
+        .call("verify_log", &lore::protocol::Args::Json(args))
         .map_err(text)?;
     let reply: VerifyLogReply = serde_json::from_slice(&reply.json).map_err(text)?;
     Ok(print(&Report {
@@ -186,116 +210,14 @@ pub fn rebuild(config: &Config, paths: &Paths) -> Outcome {
     let _lock = lock_for("rebuild", paths)?;
     let opened = open(config, paths)?;
     replay::clear(&opened.store, &Projections).map_err(text)?;
-    replay::catch_up(&opened.store, &Projections, config.engine.progress).map_err(text)?;
+    let skipped =
+        replay::catch_up(&opened.store, &Projections, config.engine.progress).map_err(text)?;
+    if let Some(lost) = skipped.describe() {
+        lore::outln!("{lost}");
+        return Ok(false);
+    }
     opened.store.flush().map_err(text)?;
     opened.upgrade(&folder(paths));
     lore::outln!("views rebuilt from {} events", opened.tail.position);
     Ok(true)
-}
-
-/// Repairs a missing store whose head file exists: only an empty store remains to be served.
-fn repair_vanished(paths: &Paths, accept_head: bool) -> Outcome {
-    let _lock = Lock::take(&paths.daemon_lock()).map_err(text)?;
-    let head = folder(paths).watermark_path();
-    let recorded = WatermarkFile::peek(&head).map(|recorded| recorded.position);
-    let store = folder(paths).store();
-    match &recorded {
-        Ok(position) => lore::outln!(
-            "the store {} is gone; it held {position} events",
-            store.display()
-        ),
-        Err(error) => lore::outln!("the store {} is gone, and {error}", store.display()),
-    }
-    if !accept_head {
-        lore::outln!("Put it back, or run `lored repair --accept-head` to start again.");
-        return Ok(false);
-    }
-    begin_followers_anew(&folder(paths))?;
-    let aside = head.with_extension(match recorded {
-        Ok(position) => format!("of-{position}-events"),
-        Err(_) => "broken".to_owned(),
-    });
-    std::fs::rename(&head, &aside).map_err(text)?;
-    lore::outln!(
-        "accepted: the next start continues from this log; the old head is kept as {}",
-        aside.display()
-    );
-    Ok(true)
-}
-
-/// Deletes data derived from the log in separate files, because other events will get the lost positions.
-fn begin_followers_anew(folder: &DataFolder) -> Result<(), String> {
-    let removed = [
-        std::fs::remove_dir_all(folder.index()),
-        std::fs::remove_file(folder.followed()),
-    ];
-    let is_failure = |error: &std::io::Error| error.kind() != std::io::ErrorKind::NotFound;
-    match removed.into_iter().filter_map(Result::err).find(is_failure) {
-        Some(error) => Err(format!("what follows the log was not removed: {error}")),
-        None => Ok(()),
-    }
-}
-
-/// Shows the damage and, with `accept_head`, accepts it.
-///
-/// # Errors
-/// A message, when a daemon is running or the store cannot be opened.
-pub fn repair(config: &Config, paths: &Paths, accept_head: bool) -> Outcome {
-    if !folder(paths).store().exists() && folder(paths).watermark_path().exists() {
-        return repair_vanished(paths, accept_head);
-    }
-    let _lock = lock_for("repair", paths)?;
-    let opened = open(config, paths)?;
-    let Some(damage) = &opened.damage else {
-        lore::outln!(
-            "nothing is damaged: {} events, the last one acknowledged",
-            opened.tail.position
-        );
-        return Ok(true);
-    };
-    lore::outln!("{damage}");
-    if !accept_head {
-        lore::outln!(
-            "The log is whole up to position {}. To go on from there, run `lored repair \
-             --accept-head`; copies of damaged journals stay in {}.",
-            opened.tail.position,
-            folder(paths).damaged().display()
-        );
-        return Ok(false);
-    }
-    begin_followers_anew(&folder(paths))?;
-    recovery::accept(&folder(paths).damaged()).map_err(text)?;
-    let head = DurableHead {
-        position: opened.tail.position.0,
-        link: opened.tail.link.0,
-    };
-    WatermarkFile::create(&folder(paths).watermark_path(), opened.store.id().0, head)
-        .map_err(text)?;
-    lore::outln!(
-        "accepted: the log continues after position {}",
-        opened.tail.position
-    );
-    Ok(true)
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    /// Derived data is deleted; its absence is not an error.
-    #[test]
-    fn followers_begin_anew() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = DataFolder {
-            data: dir.path().to_path_buf(),
-        };
-        begin_followers_anew(&folder).unwrap();
-        std::fs::create_dir_all(folder.index().join("text")).unwrap();
-        std::fs::write(folder.followed(), "7").unwrap();
-        begin_followers_anew(&folder).unwrap();
-        assert!(!folder.index().exists() && !folder.followed().exists());
-        std::fs::write(folder.index(), "no folder").unwrap();
-        assert!(begin_followers_anew(&folder).is_err());
-    }
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tracing::{Instrument, info_span};
 
 use crate::clock::Micros;
-use crate::log_admin::RetentionOutcome;
+use crate::log_admin::{RetentionOutcome, verify_again};
 use crate::operation::Context;
 use crate::reloadable::Reloadable;
 use crate::sessions::AccessTimes;
@@ -68,6 +68,7 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     }
     background_jobs.spawn(search::follow::run(cx()).instrument(info_span!("index")));
     background_jobs.spawn(erase_when_left(cx()).instrument(info_span!("erase")));
+    background_jobs.spawn(verify_again::run(cx()).instrument(info_span!("verify")));
     background_jobs.spawn(retain_when_due(cx()).instrument(info_span!("retain")));
     background_jobs
 }

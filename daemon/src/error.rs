@@ -138,6 +138,7 @@ impl From<store::Error> for Refusal {
             | store::Error::Newer { .. }
             | store::Error::Locked(_)
             | store::Error::Ended { .. }
+            | store::Error::Stopped { .. }
             | store::Error::Full { .. } => Self::new(Code::StorageUnavailable, error.to_string())
                 .hint(hint![
                     "The daemon restarts into recovery.";

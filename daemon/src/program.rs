@@ -15,6 +15,7 @@ use crate::backup::make::BackupOptions;
 use crate::config::log;
 use crate::documents::ingest_worker;
 use crate::importers::{Kind, Prefix};
+use crate::store::seal::Seal;
 use crate::reload::{Reload, ReloadableSettings, SetLog};
 use crate::upstream::broker;
 use crate::{admin, demo, reload};
@@ -57,16 +58,21 @@ enum Command {
     /// Verify the log: its chain, payloads, blobs, head, and every view against a replay.
     Verify {
         /// Verify a backup instead: every file and blob against its hash, the log against its chain.
-        #[arg(long, value_name = "DIR")]
+        #[arg(long, value_name = "DIR", conflicts_with = "since")]
         backup: Option<PathBuf>,
+        /// Verify also that nothing before this seal has changed; `lored seal` printed it.
+        #[arg(long, value_name = "SEAL")]
+        since: Option<Seal>,
     },
+    /// Print the newest seal of the log: kept elsewhere, it proves later that nothing before it was changed.
+    Seal,
     /// Rebuild every view from the log.
     Rebuild,
     /// Show the damage; with a flag, accept the loss so that writing can continue.
     Repair {
         /// Accept the current log as complete.
-        #[arg(long)]
-        accept_head: bool,
+        #[arg(long, alias = "accept-head")]
+        accept: bool,
     },
     /// Back up the store to a folder while it is in use; later runs copy only new data.
     Backup {
@@ -265,8 +271,14 @@ pub fn main() -> ExitCode {
             serving::serve(&config, &paths, is_system, reload)
         }
         Command::Demo => done(demo::run()),
-        Command::Verify { backup: None } => done(admin::verify(&config, &paths)),
-        Command::Verify { backup: Some(dir) } => done(admin::backup::verify(&dir)),
+        Command::Verify {
+            backup: None,
+            since,
+        } => done(admin::verify(&config, &paths, since)),
+        Command::Verify {
+            backup: Some(dir), ..
+        } => done(admin::backup::verify(&dir)),
+        Command::Seal => done(admin::seal(&paths)),
         Command::Backup { dir, full: is_full } => {
             let choices = BackupOptions { is_full };
             done(admin::backup::backup(&config, &paths, &dir, choices))
@@ -276,7 +288,7 @@ pub fn main() -> ExitCode {
             done(admin::backup::restore(&config, &paths, &dir, into))
         }
         Command::Rebuild => done(admin::rebuild(&config, &paths)),
-        Command::Repair { accept_head } => done(admin::repair(&config, &paths, accept_head)),
+        Command::Repair { accept } => done(admin::repair::repair(&config, &paths, accept)),
         Command::Files {
             path,
             include,

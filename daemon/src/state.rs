@@ -11,6 +11,7 @@ use crate::hint::{arg, hint};
 use crate::log::{EventScope, KEPT, Log, Position, RecordKey};
 use crate::operation::{Context, Moment};
 use crate::sessions;
+use crate::store::seal::Sealer;
 use crate::store::{Bytes, Direction, Error, Keyspace, MemoryStore, RowVisitor, Rows};
 
 /// Rows for reads. The log is always complete; views are as of the requested moment.
@@ -151,6 +152,10 @@ impl Rows for State {
     ) -> Result<(), Error> {
         self.rows(space).scan(space, low, high, direction, visit)
     }
+
+    fn sealer(&self) -> Option<&Sealer> {
+        self.live.snapshot.sealer()
+    }
 }
 
 #[cfg(test)]
@@ -235,7 +240,7 @@ mod tests {
             let mut then = MemoryStore::new();
             let mut walked = Vec::new();
             let log = Log::new(&fixture.rows);
-            log.walk(Position(1), &mut |event, record| {
+            log.walk_whole(Position(1), &mut |event, record| {
                     let meta = Event::of(&event)?;
                     Projections.apply(&mut then, &log, &event, meta.as_ref(), record)?;
                     walked.push((event.position(), event.header.time, then.clone()));

@@ -20,9 +20,13 @@ use crate::backup::restore::restore_to;
 use crate::backup::{BackupSnapshot, DaemonSource, OfflineSource, Source};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::engine::{Tail, seal, seal_key};
+use crate::log::Hash;
 use crate::projections::Projections;
 use crate::service::Lock;
-use crate::store::{Blobs, creation};
+use crate::store::seal::{Origin, SealKey, Sealer};
+use crate::store::watermark::WatermarkFile;
+use crate::store::{Blobs, StoreId, creation};
 
 /// Files of a data folder without content: the locks of the daemon and of clients that start one.
 const LOCKS: [&str; 2] = ["lored.lock", "spawn.lock"];
@@ -112,6 +116,41 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     real.is_none_or(|real| real.starts_with(folder))
 }
 
+/// The key with which a restored log is sealed in this place.
+struct Resealing {
+    key: SealKey,
+    store: StoreId,
+    sealer: Sealer,
+}
+
+impl Resealing {
+    fn of(paths: &Paths, backup: &Path) -> Result<Self, String> {
+        let manifest = Manifest::read(backup).map_err(text)?;
+        let store = manifest.store_id(backup).map_err(text)?;
+        let key = seal_key(&super::folder(paths), &Clock::System).map_err(text)?;
+        Ok(Self {
+            sealer: Sealer::new(&key, store, 1),
+            key,
+            store,
+        })
+    }
+
+    /// Records the end of the restored log, and that it was restored.
+    fn seal(&self, paths: &Paths) -> Result<(), String> {
+        let folder = super::folder(paths);
+        super::repair::put_aside_here(&folder)?;
+        let head = WatermarkFile::read(&folder.watermark_path(), self.store.0).map_err(text)?;
+        let tail = Tail {
+            position: Position(head.position),
+            link: Hash(head.link),
+            time: 0,
+        };
+        let (origin, from) = (Origin::Restored, Position(1));
+        seal(&folder, &self.key, self.store, tail, origin, from, &Clock::System).map_err(text)?;
+        Ok(())
+    }
+}
+
 /// Restores a backup as a data folder: at the configured paths or elsewhere.
 ///
 /// # Errors
@@ -122,12 +161,18 @@ pub fn restore(config: &Config, paths: &Paths, from: &Path, into: Option<&Path>)
         None => paths.data.clone(),
     };
     let _turn = clear_the_way(&data)?;
+    let sealing = match data == paths.data {
+        true => Some(Resealing::of(paths, from)?),
+        // The state folder of another place is not known; its first daemon seals the log.
+        false => None,
+    };
     let mut meter = ProgressLine::new();
     let held = restore_to(
         from,
         &data,
         &Projections,
         &config.engine,
+        sealing.as_ref().map(|sealing| &sealing.sealer),
         &mut |what, at| {
             if at.0.is_multiple_of(PROGRESS_EVERY) {
                 meter.show(&format!("{what} up to {at}"));
@@ -136,6 +181,9 @@ pub fn restore(config: &Config, paths: &Paths, from: &Path, into: Option<&Path>)
     );
     meter.end();
     let held = held.map_err(text)?;
+    if let Some(sealing) = sealing {
+        sealing.seal(paths)?;
+    }
     lore::outln!(
         "restored to {}: {}; indexes for searching are rebuilt by the daemon",
         data.display(),

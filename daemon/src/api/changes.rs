@@ -77,7 +77,7 @@ fn collect(
     up_to: Position,
 ) -> Result<ChangeSet, Refusal> {
     let mut changed = ChangeSet::default();
-    Log::new(&published.snapshot).walk(from, &mut |event, _| {
+    Log::new(&published.snapshot).walk_whole(from, &mut |event, _| {
         if event.position() > up_to {
             return Ok(ControlFlow::Break(()));
         }

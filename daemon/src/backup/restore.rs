@@ -12,13 +12,15 @@ use crate::engine::{DataFolder, Fold, Settings, restore};
 use crate::events::blobs_of;
 use crate::log::objects::{self, Object, ObjectLocation};
 use crate::log::{Hash, LOG, Log, Position, encode_record};
+use crate::store::seal::Sealer;
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Blobs, RowsMut, Store, Transaction, creation};
 
 /// Bytes of records per commit.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Restores the backup in `folder` to the new data folder `data`.
+/// Restores the backup in `folder` to the new data folder `data`. Its events get the codes of `sealer`; without one they
+/// get none, and the first daemon that opens the store seals its end.
 ///
 /// # Errors
 /// [`Error`]; `data` does not exist then.
@@ -27,6 +29,7 @@ pub fn restore_to(
     data: &Path,
     fold: &dyn Fold,
     settings: &Settings,
+    sealer: Option<&Sealer>,
     progress: &mut dyn FnMut(&str, Position),
 ) -> Result<BackupContents, Error> {
     let manifest = Manifest::read(folder)?;
@@ -36,6 +39,7 @@ pub fn restore_to(
         manifest: &manifest,
         fold,
         settings,
+        sealer,
     };
     let built = creation::create(data, |aside| restoring.build(aside, progress));
     match built {
@@ -53,13 +57,13 @@ struct Restore<'r> {
     manifest: &'r Manifest,
     fold: &'r dyn Fold,
     settings: &'r Settings,
+    sealer: Option<&'r Sealer>,
 }
 
 impl Restore<'_> {
     fn build(&self, aside: &Path, progress: &mut dyn FnMut(&str, Position)) -> Result<(), Error> {
-        let data = DataFolder {
-            data: aside.to_path_buf(),
-        };
+        // Only the data is built here; the seal follows once it is in its place.
+        let data = DataFolder::new(aside, aside);
         let mut store = self.log(&data, &BTreeSet::new(), progress)?;
         let forgotten = self.forgotten(&store)?;
         if !forgotten.is_empty() {
@@ -110,22 +114,18 @@ impl Restore<'_> {
             let Some(first) = events.first().map(|event| event.position()) else {
                 return Ok(());
             };
-            let key = first.0.to_be_bytes();
-            if events
-                .iter()
-                .any(|event| without.contains(&event.position()))
-            {
-                let mut events = events.to_vec();
-                for event in &mut events {
-                    if without.contains(&event.position()) {
-                        event.payload = None;
-                        event.key = None;
-                    }
+            let mut events = events.to_vec();
+            for event in &mut events {
+                event.seal = None;
+                if let Some(sealer) = self.sealer {
+                    event.seal_with(sealer);
                 }
-                tx.put(LOG, &key, &encode_record(&events));
-            } else {
-                tx.put(LOG, &key, part);
+                if without.contains(&event.position()) {
+                    event.payload = None;
+                    event.key = None;
+                }
             }
+            tx.put(LOG, &first.0.to_be_bytes(), &encode_record(&events));
             bytes += part.len();
             if bytes >= BATCH_BYTES {
                 let full = std::mem::replace(&mut tx, Transaction::new(&store));

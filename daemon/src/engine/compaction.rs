@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use super::handle::Engine;
 use super::health::{Health, WriteState};
 use super::open::DataFolder;
+use super::replay;
 use super::sync::SyncStage;
 use super::writer::{Message, Writer};
 use crate::error::{Code, Refusal};
@@ -263,6 +264,36 @@ impl Writer {
         if !is_open {
             self.wait_out_full_disk(tail);
         }
+    }
+
+    /// Folds every view again. Readers wait: half a view must not be read.
+    pub(super) fn rebuild(&mut self, reply: oneshot::Sender<Result<(), Refusal>>) {
+        let refused = match (self.health.get(), &self.store) {
+            (WriteState::Failed { .. }, _) => self.health.refusal(),
+            (_, None) => Some(closed()),
+            (_, Some(_)) => None,
+        };
+        let (Some(store), None) = (self.store.clone(), &refused) else {
+            let _ = reply.send(refused.map_or(Ok(()), Err));
+            return;
+        };
+        self.sync_stage.close();
+        let rebuilt = replay::clear(&store, &*self.fold)
+            .and_then(|()| replay::catch_up(&store, &*self.fold, self.settings.progress));
+        self.sync_stage.open(store, self.tail);
+        let answer = match rebuilt {
+            Ok(skipped) => {
+                if let Some(reason) = skipped.describe() {
+                    self.health.set(WriteState::Damaged { reason });
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.fail(&error, Vec::new());
+                Err(error.into())
+            }
+        };
+        let _ = reply.send(answer);
     }
 
     /// Closes the store with an empty journal, so that the next start has nothing to replay.

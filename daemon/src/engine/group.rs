@@ -29,6 +29,8 @@ pub(super) struct Group {
     pub bytes: usize,
     /// The end of the log once this group is committed.
     pub tail: Tail,
+    /// Position of the newest event of this group that forgets something; 0 if none does.
+    pub forgotten: Position,
 }
 
 impl Group {
@@ -128,7 +130,7 @@ impl Group {
         for ((at, (meta, event)), record) in new.into_iter().enumerate().zip(records) {
             let last = at + 1 == count;
             let key = request.key.as_ref().filter(|_| last);
-            let event = LoggedEvent::stamp(
+            let mut event = LoggedEvent::stamp(
                 event,
                 &tail.link,
                 Position(tail.position.0 + 1),
@@ -142,6 +144,9 @@ impl Group {
                     (claim.text.clone(), mark)
                 }),
             );
+            if let Some(sealer) = base.sealer() {
+                event.seal_with(sealer);
+            }
             tail = Tail {
                 position: event.position(),
                 link: event.link,
@@ -164,6 +169,9 @@ impl Group {
         };
         request.command.keep(tx)?;
         for (event, record) in stamped {
+            if event.header.kind.forgets() {
+                self.forgotten = event.position();
+            }
             self.records.push(&event, record);
             self.events.push(event);
         }

@@ -9,7 +9,8 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::compaction::Compactor;
 use super::group::Request;
-use super::health::{Health, WriteState};
+use super::health::{self, Health, WriteState};
+use super::open::UntouchedMark;
 use super::writer::{Job, Message};
 use super::{Command, DecisionContext, KeyClaim, Outcome, PublishedState};
 use crate::clock::Clock;
@@ -18,6 +19,7 @@ use crate::events::NewEvent;
 use crate::hint::{arg, hint};
 use crate::log::{Actor, Position};
 use crate::store::StoreId;
+use crate::store::seal::Sealer;
 
 /// Unit of the queue's capacity, in bytes.
 const UNIT_BYTES: usize = 1024;
@@ -58,6 +60,10 @@ pub struct Engine {
     pub(super) store_id: StoreId,
     pub(super) durable: bool,
     pub(super) compactor: Arc<Compactor>,
+    pub(super) sealer: Option<Arc<Sealer>>,
+    pub(super) is_untouched: bool,
+    /// The mark to leave at an orderly stop; `None` when the store is damaged or has no seal.
+    pub(super) mark: Option<UntouchedMark>,
     pub(super) threads: Vec<JoinHandle<()>>,
 }
 
@@ -221,6 +227,41 @@ impl Engine {
         self.store_id
     }
 
+    /// Returns whether the files of the store were, at the start, as the last daemon had left them. Otherwise everything
+    /// should be verified.
+    #[must_use]
+    pub fn was_untouched(&self) -> bool {
+        self.is_untouched
+    }
+
+    /// Returns what every reply should warn of: acknowledged events are missing or damaged. `None` when all is well.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let met = || self.sealer.as_ref()?.damage().map(|met| health::met_damage(&met));
+        self.health.warning().or_else(met)
+    }
+
+    /// Forgets the damage that was met before: a verification found that there is none any more.
+    pub fn clear_damage(&self) {
+        self.health.note_damage(None);
+        if let Some(sealer) = &self.sealer {
+            sealer.clear_damage();
+        }
+    }
+
+    /// Folds every view again from the log, and publishes the result; readers wait meanwhile.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE` when the store is closed or cannot be written.
+    pub async fn rebuild(&self) -> Result<(), Refusal> {
+        let closed = || Refusal::new(Code::StorageUnavailable, "the daemon is stopping");
+        let (reply, answer) = oneshot::channel();
+        self.queue
+            .send(Message::Rebuild(reply))
+            .map_err(|_| closed())?;
+        answer.await.unwrap_or_else(|_| Err(closed()))
+    }
+
     /// Returns whether answers wait for the sync.
     #[must_use]
     pub fn is_durable(&self) -> bool {
@@ -236,6 +277,12 @@ impl Drop for Engine {
         for thread in self.threads.drain(..) {
             // A panicking thread has already reported on stderr.
             let _ = thread.join();
+        }
+        let is_whole = self.health.get() == WriteState::Open && self.warning().is_none();
+        if let Some(mark) = self.mark.take_if(|_| is_whole)
+            && let Err(error) = mark.leave()
+        {
+            tracing::debug!(%error, "the next start verifies everything");
         }
     }
 }

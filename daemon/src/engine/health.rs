@@ -37,6 +37,10 @@ pub struct Health {
     state: Arc<RwLock<WriteState>>,
     /// A commit or sync failed, and the store was not reopened yet: events may exist that are not published.
     is_uncertain: Arc<AtomicBool>,
+    /// Damage that reads or a verification have met; writes go on.
+    met: Arc<RwLock<Option<String>>>,
+    /// Whether [`Self::warning`] has something to say, so that a reply need not take a lock to know.
+    warns: Arc<AtomicBool>,
     failed: watch::Sender<bool>,
 }
 
@@ -45,6 +49,8 @@ impl Default for Health {
         Self {
             state: Arc::new(RwLock::new(WriteState::Open)),
             is_uncertain: Arc::default(),
+            met: Arc::default(),
+            warns: Arc::default(),
             failed: watch::Sender::new(false),
         }
     }
@@ -80,9 +86,46 @@ impl Health {
         }
         *now = state;
         drop(now);
+        self.note_warning();
         if failed {
             self.failed.send_replace(true);
         }
+    }
+
+    /// Notes damage that a read or a verification has met; the first one is kept. With `None` a verification has found
+    /// that there is none any more.
+    pub fn note_damage(&self, met: Option<&str>) {
+        let mut now = unpoisoned(self.met.write());
+        match met {
+            None => *now = None,
+            Some(_) if now.is_some() => return,
+            Some(met) => {
+                tracing::error!(damage = met, "damage was found");
+                *now = Some(met.to_owned());
+            }
+        }
+        drop(now);
+        self.note_warning();
+    }
+
+    /// Returns what every reply should warn of: acknowledged events are missing or damaged. `None` when all is well.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        if !self.warns.load(Ordering::Relaxed) {
+            return None;
+        }
+        if let WriteState::Damaged { reason } = self.get() {
+            return Some(format!(
+                "the log is damaged, so this may be incomplete: {reason}. Stop the daemon and run `lored repair`."
+            ));
+        }
+        unpoisoned(self.met.read()).as_deref().map(met_damage)
+    }
+
+    fn note_warning(&self) {
+        let is_damaged = matches!(self.get(), WriteState::Damaged { .. });
+        let has_met = unpoisoned(self.met.read()).is_some();
+        self.warns.store(is_damaged || has_met, Ordering::Relaxed);
     }
 
     /// Waits until a write or sync has failed for good.
@@ -116,4 +159,11 @@ impl Health {
             ),
         }
     }
+}
+
+/// Returns the warning about damage that was met.
+pub(super) fn met_damage(met: &str) -> String {
+    format!(
+        "stored data is damaged, so this may be incomplete: {met}. Run `lored verify` for the extent."
+    )
 }

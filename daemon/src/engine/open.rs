@@ -2,9 +2,11 @@
 //! watermark, and views behind or ahead of the log.
 
 mod error;
+mod folder;
+mod seals;
+mod untouched;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -13,6 +15,9 @@ use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 
 pub use error::OpenError;
+pub use folder::DataFolder;
+pub use seals::{SealCheck, key as seal_key, seal};
+pub(super) use untouched::UntouchedMark;
 
 use super::compaction::Compactor;
 use super::fault::ThreadGuard;
@@ -26,87 +31,13 @@ use super::{Fold, PublishedState, Settings, Tail};
 use crate::clock::Clock;
 use crate::log::{INDEX, KEPT, Log, Position, record_positions};
 use crate::store::ballast::BallastFile;
+use crate::store::seal::{Origin, SealFile, Sealer};
 use crate::store::recovery::{self, Damage, RecoveryPaths, RecoveryReport, RecoveryScan};
 use crate::store::watermark::{self, DurableHead, WatermarkFile};
 use crate::store::{Error, FORMAT_VERSION, Keyspace, Store, StoreId, creation};
 
 /// Maximum time that readers may hold the old store while it is reopened.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
-
-/// The paths of a data folder.
-#[derive(Clone, Debug)]
-pub struct DataFolder {
-    /// The data folder.
-    pub data: PathBuf,
-}
-
-impl DataFolder {
-    /// Returns the store's folder.
-    #[must_use]
-    pub fn store(&self) -> PathBuf {
-        self.data.join("store")
-    }
-
-    /// Returns the path of the durable watermark, which is outside the store's folder.
-    #[must_use]
-    pub fn watermark_path(&self) -> PathBuf {
-        self.data.join("head")
-    }
-
-    /// Returns the folder of blobs.
-    #[must_use]
-    pub fn blobs(&self) -> PathBuf {
-        self.data.join("blobs")
-    }
-
-    /// Returns the path of the sessions' last access times.
-    #[must_use]
-    pub fn access(&self) -> PathBuf {
-        self.data.join("access")
-    }
-
-    /// Returns the folder of the projects' context files.
-    #[must_use]
-    pub fn projects(&self) -> PathBuf {
-        self.data.join("projects")
-    }
-
-    /// Returns the folder of the search indexes, which follow the log and are rebuilt when missing.
-    #[must_use]
-    pub fn index(&self) -> PathBuf {
-        self.data.join("index")
-    }
-
-    /// Returns the path of the entity recogniser's log position; when it is missing, the log is read again.
-    #[must_use]
-    pub fn followed(&self) -> PathBuf {
-        self.data.join("entities.followed")
-    }
-
-    /// Returns the folder of added models.
-    #[must_use]
-    pub fn models(&self) -> PathBuf {
-        self.data.join("models")
-    }
-
-    /// Returns the path of the log readers' cursors.
-    #[must_use]
-    pub fn cursors(&self) -> PathBuf {
-        self.data.join("cursors")
-    }
-
-    /// Returns the folder for copies of damaged journals.
-    #[must_use]
-    pub fn damaged(&self) -> PathBuf {
-        self.data.join("damaged")
-    }
-
-    /// Returns the scratch folder where a verification folds the log again.
-    #[must_use]
-    pub fn scratch(&self) -> PathBuf {
-        self.data.join("scratch")
-    }
-}
 
 /// Lists every keyspace of a store: the log's and the folds'.
 pub(super) fn keyspaces(fold: &dyn Fold) -> Vec<Keyspace> {
@@ -124,6 +55,10 @@ pub struct OpenedStore {
     pub tail: Tail,
     /// The watermark file, if it may be written.
     pub head: Option<WatermarkFile>,
+    /// What the seal outside of the data folder says.
+    pub seal: SealCheck,
+    /// Whether the files are as the last daemon left them.
+    pub is_untouched: bool,
     /// The reason why writes are refused, if any.
     pub damage: Option<String>,
 }
@@ -146,10 +81,13 @@ impl OpenedStore {
             create(folder, &spaces, settings, clock)?;
         }
         let id = Store::identify(&dir)?;
+        let seal = SealCheck::of(folder, id, clock)?;
+        let is_untouched = seal.mark(folder, id).is_some_and(|mark| mark.take());
         let head = WatermarkFile::open(&folder.watermark_path(), id.0);
         let recorded = head.as_ref().ok().map(|(_, recorded)| *recorded);
         let look = look(folder, recorded, clock)?;
         let (store, _) = Store::open(&dir, &spaces, &settings.store)?;
+        let store = store.with_sealer(seal.sealer(id));
         let last = tail_of(&store)?.position;
         let mut damage = match store.settle_look(look, last.0)? {
             RecoveryReport::Clean => None,
@@ -163,22 +101,24 @@ impl OpenedStore {
             // Rows of the log may be missing although their views were flushed long ago.
             replay::clear(&store, fold)?;
         }
-        replay::catch_up(&store, fold, settings.progress)?;
+        let skipped = replay::catch_up(&store, fold, settings.progress)?;
+        damage = damage.or(skipped.describe());
         if damage.is_none() {
             store.empty_retired()?;
         }
         let tail = tail_of(&store)?;
+        damage = damage.or(seal.prove(folder, &store, tail)?);
         let head = match head {
             Ok((head, recorded)) => {
                 damage = damage.or(prove(&store, tail, recorded)?);
                 Some(head)
             }
-            Err(watermark::Error::Missing(_)) if tail.position == Position(0) => Some(
+            Err(watermark::Error::Missing { .. }) if tail.position == Position(0) => Some(
                 WatermarkFile::create(&folder.watermark_path(), id.0, durable(tail))?,
             ),
             Err(error) => {
                 damage = Some(format!(
-                    "{error}; run `lored repair --accept-head` once `lored verify` has shown that \
+                    "{error}; run `lored repair --accept` once `lored verify` has shown that \
                      nothing is missing"
                 ));
                 None
@@ -189,6 +129,8 @@ impl OpenedStore {
             tail,
             // A watermark beyond the end of the log is retained unchanged, because it is the proof of the loss.
             head: head.filter(|_| damage.is_none()),
+            seal,
+            is_untouched,
             damage,
         })
     }
@@ -220,15 +162,25 @@ impl OpenedStore {
     ) -> Result<Engine, OpenError> {
         self.upgrade(&folder);
         let health = Health::default();
+        let store_id = self.store.id();
+        // A damaged store is verified again at each start.
+        let mark = match &self.damage {
+            Some(_) => None,
+            None => self.seal.mark(&folder, store_id),
+        };
+        let (seal, sealer) = match &self.damage {
+            Some(_) => (None, self.store.shared_sealer()),
+            None => sealed_from_now(self.seal, &self.store, self.tail, &folder, &clock),
+        };
+        let store = self.store.with_sealer(sealer.clone());
         if let Some(reason) = self.damage {
             tracing::error!(%reason, "writes are refused");
             health.set(WriteState::Damaged { reason });
         }
         hold_reserve(&folder, settings);
-        let sync_stage = Arc::new(SyncStage::new(self.head));
+        let sync_stage = Arc::new(SyncStage::new(self.head, seal));
         let published = sync_stage.published.subscribe();
-        let store_id = self.store.id();
-        sync_stage.open(self.store.clone(), self.tail);
+        sync_stage.open(store.clone(), self.tail);
         let room_units = (settings.queue_bytes_max / 1024).max(64);
         let (queue, jobs) = channel();
         let (groups, committed) = channel();
@@ -245,7 +197,8 @@ impl OpenedStore {
             rewritten: Mutex::default(),
         });
         let writer = Writer {
-            store: Some(self.store),
+            store: Some(store),
+            sealer: sealer.clone(),
             folder,
             fold,
             clock: Arc::clone(&clock),
@@ -259,6 +212,7 @@ impl OpenedStore {
             time: LogTime::default(),
             stopping: false,
             emptying: None,
+            rebuilding: None,
             rewriting: None,
         };
         if health.get() == WriteState::Open {
@@ -293,8 +247,38 @@ impl OpenedStore {
             store_id,
             durable: settings.durable,
             compactor,
+            sealer,
+            is_untouched: self.is_untouched,
+            mark,
             threads,
         })
+    }
+}
+
+/// Returns the open seal of a store, and what seals its events from now on. A store of a release without seals gets
+/// them here, before anything is written.
+fn sealed_from_now(
+    seal: SealCheck,
+    store: &Store,
+    tail: Tail,
+    folder: &DataFolder,
+    clock: &Clock,
+) -> (Option<SealFile>, Option<Arc<Sealer>>) {
+    let key = match seal {
+        SealCheck::Sealed { file, .. } => return (Some(file), store.shared_sealer()),
+        SealCheck::None { key } => key,
+        SealCheck::Unknown { .. } => return (None, None),
+    };
+    let from = Position(tail.position.0 + 1);
+    match seals::seal(folder, &key, store.id(), tail, Origin::Adopted, from, clock) {
+        Ok(file) => (
+            Some(file),
+            Some(Arc::new(Sealer::new(&key, store.id(), from.0))),
+        ),
+        Err(error) => {
+            tracing::error!(%error, "the log is not sealed");
+            (None, None)
+        }
     }
 }
 
@@ -347,6 +331,8 @@ fn create(
             });
         }
     }
+    let key = seals::key(folder, clock)?;
+    seals::refuse_vanished(folder, &key)?;
     let id = StoreId(clock.random());
     creation::create(&folder.store(), |dir| {
         Store::build(dir, id, spaces, &settings.store)?;
@@ -359,6 +345,9 @@ fn create(
         )?;
         Ok(())
     })?;
+    // A store that is killed before this has no event, and gets its seal at the next start.
+    let from = Position(1);
+    seals::seal(folder, &key, id, Tail::default(), Origin::Created, from, clock)?;
     Ok(())
 }
 
@@ -382,9 +371,6 @@ pub(super) fn tail_of(store: &Store) -> Result<Tail, Error> {
 
 /// Checks that the log has the recorded watermark's position and link; returns a description of the loss.
 fn prove(store: &Store, tail: Tail, recorded: DurableHead) -> Result<Option<String>, Error> {
-    if recorded.position == 0 {
-        return Ok(None);
-    }
     if tail.position.0 < recorded.position {
         return Ok(Some(format!(
             "positions {} to {} were acknowledged and are missing from the log",
@@ -392,12 +378,21 @@ fn prove(store: &Store, tail: Tail, recorded: DurableHead) -> Result<Option<Stri
             recorded.position
         )));
     }
-    let at_head = Log::new(store).at(Position(recorded.position))?;
-    Ok(match at_head {
-        Some(event) if event.link.0 == recorded.link => None,
-        _ => Some(format!(
-            "the event at position {} is not the one that was acknowledged",
-            recorded.position
+    missing(store, recorded.position, &recorded.link)
+}
+
+/// Returns a description when the log has another event at a position than the one with this link. Links are compared
+/// as they are stored: damage of the event itself is reported by whoever reads it.
+fn missing(store: &Store, position: u64, link: &[u8; 32]) -> Result<Option<String>, Error> {
+    if position == 0 {
+        return Ok(None);
+    }
+    Ok(match Log::new(store).at(Position(position)) {
+        Ok(Some(event)) if event.link.0 == *link => None,
+        Err(error @ Error::Corrupt { .. }) => Some(error.to_string()),
+        Err(error) => return Err(error),
+        Ok(_) => Some(format!(
+            "the event at position {position} is not the one that was acknowledged"
         )),
     })
 }
@@ -416,6 +411,7 @@ pub(super) fn reopen(
     fold: &dyn Fold,
     settings: &Settings,
     sync_stage: &SyncStage,
+    sealer: Option<Arc<Sealer>>,
     acknowledged: Tail,
 ) -> Result<(Store, Tail), OpenError> {
     sync_stage.close();
@@ -424,15 +420,18 @@ pub(super) fn reopen(
     let deadline = Instant::now() + DRAIN_MAX;
     let store = loop {
         match Store::open(&dir, &keyspaces(fold), &settings.store) {
-            Ok((store, _)) => break store,
+            Ok((store, _)) => break store.with_sealer(sealer),
             Err(Error::Locked(_)) if Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(2));
             }
             Err(error) => return Err(error.into()),
         }
     };
-    replay::catch_up(&store, fold, settings.progress)?;
+    let skipped = replay::catch_up(&store, fold, settings.progress)?;
     let tail = tail_of(&store)?;
+    if let Some(damage) = skipped.describe() {
+        return Err(OpenError::Lost(damage));
+    }
     if let Some(lost) = prove(&store, tail, durable(acknowledged))? {
         return Err(OpenError::Lost(lost));
     }

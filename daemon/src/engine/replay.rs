@@ -6,6 +6,7 @@ use super::Fold;
 use crate::events::Event;
 use crate::log::{Log, LoggedEvent, Position};
 use crate::rows::until;
+use crate::store::seal::Sealer;
 use crate::store::{Changes, Direction, Error, Keyspace, Rows, RowsMut, Store, Transaction};
 
 /// Key of the row in each folded keyspace that stores the fold position; it sorts before every other row.
@@ -74,7 +75,13 @@ pub type ReplayProgress = fn(Position, Position);
 
 /// Folds every keyspace up to the end of the log. If one is ahead of the log or was only partly cleared, all are
 /// emptied and folded from the start, because a fold may read one keyspace to write another.
-pub fn catch_up(store: &Store, fold: &dyn Fold, progress: ReplayProgress) -> Result<(), Error> {
+///
+/// Damaged events are left out of every view.
+pub fn catch_up(
+    store: &Store,
+    fold: &dyn Fold,
+    progress: ReplayProgress,
+) -> Result<SkippedEvents, Error> {
     let tail = super::open::tail_of(store)?.position;
     let mut is_whole = true;
     for &space in fold.keyspaces() {
@@ -94,11 +101,48 @@ pub fn catch_up(store: &Store, fold: &dyn Fold, progress: ReplayProgress) -> Res
         }
     }
     let Some(from) = behind.iter().map(|(_, at)| at.0 + 1).min() else {
-        return Ok(());
+        return Ok(SkippedEvents::default());
     };
     progress(Position(from - 1), tail);
-    fold_range(store, store, fold, &behind, Position(from), tail, progress)?;
-    store.sync()
+    let mut skipped = fold_range(store, store, fold, &behind, Position(from), tail, progress)?;
+    if skipped.count > 0 && from > 1 {
+        // An event that does not fit the rows before it may mean that they are damaged, not the log.
+        clear(store, fold)?;
+        let spaces = fold.keyspaces().iter();
+        let all: Vec<_> = spaces.map(|space| (*space, Position(0))).collect();
+        skipped = fold_range(store, store, fold, &all, Position(1), tail, progress)?;
+    }
+    store.sync()?;
+    Ok(skipped)
+}
+
+/// The events that a fold left out, because they are damaged or not genuine.
+#[derive(Debug, Default)]
+pub struct SkippedEvents {
+    /// Number of positions.
+    pub count: u64,
+    /// The first of them, and the reason.
+    pub first: Option<(Position, String)>,
+    /// The last of them.
+    pub last: Position,
+}
+
+impl SkippedEvents {
+    fn add(&mut self, at: Position, error: &Error) {
+        self.count += 1;
+        self.last = at;
+        self.first.get_or_insert_with(|| (at, error.to_string()));
+    }
+
+    /// Describes them for a person; `None` when there are none.
+    #[must_use]
+    pub fn describe(&self) -> Option<String> {
+        let (first, why) = self.first.as_ref()?;
+        Some(format!(
+            "{} damaged events between positions {first} and {} are in no view; the first: {why}",
+            self.count, self.last
+        ))
+    }
 }
 
 fn has_rows(store: &Store, space: Keyspace) -> Result<bool, Error> {
@@ -110,7 +154,8 @@ fn has_rows(store: &Store, space: Keyspace) -> Result<bool, Error> {
     Ok(found)
 }
 
-/// Folds the events of `log` between two positions into the keyspaces of `into` that lack them.
+/// Folds the events of `log` between two positions into the keyspaces of `into` that lack them. Damaged events are left
+/// out, and returned.
 pub fn fold_range(
     log: &dyn Rows,
     into: &Store,
@@ -119,22 +164,35 @@ pub fn fold_range(
     from: Position,
     to: Position,
     progress: ReplayProgress,
-) -> Result<(), Error> {
+) -> Result<SkippedEvents, Error> {
     let mut changes = Changes::default();
+    let mut skipped = SkippedEvents::default();
     let (mut events, mut bytes) = (0, 0);
     let log = Log::new(log);
-    log.walk(from, &mut |event, record| {
-        if event.position() > to {
+    log.walk_all(from, &mut |at, event, record| {
+        if at > to {
             return Ok(ControlFlow::Break(()));
         }
-        let at = event.position();
-        let tx = Transaction::resume(into, std::mem::take(&mut changes));
+        let mut tx = Transaction::resume(into, std::mem::take(&mut changes));
+        tx.savepoint();
         let mut missing_views = MissingViewFilter { tx, behind, at };
-        let meta = Event::of(&event)?;
-        fold.apply(&mut missing_views, &log, &event, meta.as_ref(), record)?;
+        let applied = event.and_then(|event| {
+            let meta = Event::of(&event)?;
+            fold.apply(&mut missing_views, &log, &event, meta.as_ref(), record)?;
+            Ok(size(&event))
+        });
         let mut tx = missing_views.tx;
+        match applied {
+            Ok(size) => bytes += size,
+            Err(error @ Error::Corrupt { .. }) => {
+                // An event may also need one that is damaged.
+                tx.roll_back();
+                tracing::error!(position = %at, %error, "an event is left out of the views");
+                skipped.add(at, &error);
+            }
+            Err(error) => return Err(error),
+        }
         events += 1;
-        bytes += size(&event);
         if events >= CHUNK_EVENTS || bytes >= CHUNK_BYTES {
             mark_all(&mut tx, behind, at);
             into.commit(&tx.into_changes(), true)?;
@@ -150,7 +208,8 @@ pub fn fold_range(
     })?;
     let mut tx = Transaction::resume(into, changes);
     mark_all(&mut tx, behind, to);
-    into.commit(&tx.into_changes(), true)
+    into.commit(&tx.into_changes(), true)?;
+    Ok(skipped)
 }
 
 fn size(event: &LoggedEvent) -> usize {
@@ -190,6 +249,10 @@ impl Rows for MissingViewFilter<'_, '_> {
         visit: crate::store::RowVisitor<'_>,
     ) -> Result<(), Error> {
         self.tx.scan(space, low, high, direction, visit)
+    }
+
+    fn sealer(&self) -> Option<&Sealer> {
+        self.tx.sealer()
     }
 }
 

@@ -29,5 +29,9 @@ pub fn write(store: &Store, changes: Changes) -> Result<(), Error> {
 
 /// Folds every view from the log.
 pub fn fold(store: &Store, fold: &dyn Fold) -> Result<(), Error> {
-    replay::catch_up(store, fold, |_, _| {})
+    let skipped = replay::catch_up(store, fold, |_, _| {})?;
+    match skipped.first {
+        None => Ok(()),
+        Some((_, why)) => Err(Error::corrupt("log", &[], why)),
+    }
 }

@@ -1,7 +1,7 @@
 //! Makes groups durable: syncs, publishes, records the watermark and answers, in a thread that works while the
 //! writer prepares the next group.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use super::writer::Message;
 use super::{Command, Outcome, PublishedState, Tail};
 use crate::error::Refusal;
 use crate::locks::lock_unpoisoned;
+use crate::store::seal::SealFile;
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Error, Store};
 
@@ -36,6 +37,11 @@ pub(super) struct CommittedGroup {
 pub(super) struct SyncStage {
     pub published: watch::Sender<Option<Arc<PublishedState>>>,
     head: Mutex<Option<WatermarkFile>>,
+    /// The seal of the log's end, outside of the data folder.
+    seal: Mutex<Option<SealFile>>,
+    /// Position of the newest event that forgot something, of this process; 0 if there is none.
+    forgotten: AtomicU64,
+    /// The watermark and the seal have changed after their last sync.
     head_dirty: AtomicBool,
     /// Memtables contain unflushed rows.
     unsettled: AtomicBool,
@@ -49,11 +55,14 @@ pub(super) struct SyncStage {
 }
 
 impl SyncStage {
-    /// Creates a stage that has published nothing. Without a watermark file (damaged, not accepted), none is written.
-    pub fn new(head: Option<WatermarkFile>) -> Self {
+    /// Creates a stage that has published nothing. Without a watermark file (damaged, not accepted), none is written; the
+    /// same holds for the seal.
+    pub fn new(head: Option<WatermarkFile>, seal: Option<SealFile>) -> Self {
         Self {
             published: watch::Sender::new(None),
             head: Mutex::new(head),
+            seal: Mutex::new(seal),
+            forgotten: AtomicU64::new(0),
             head_dirty: AtomicBool::new(false),
             unsettled: AtomicBool::new(false),
             unsynced: AtomicBool::new(false),
@@ -89,30 +98,45 @@ impl SyncStage {
             .map_or_else(Tail::default, |state| state.tail)
     }
 
-    /// Records the durable end of the log.
+    /// Notes that the event at this position forgot something; the seal says so once the event is durable.
+    pub fn note_forgotten(&self, at: u64) {
+        self.forgotten.fetch_max(at, Ordering::Relaxed);
+    }
+
+    /// Records the durable end of the log: in the watermark, and outside of the data folder in the seal.
     pub fn record_head(&self, tail: Tail) {
-        let Some(head) = &mut *lock_unpoisoned(&self.head) else {
-            return;
-        };
         let durable = DurableHead {
             position: tail.position.0,
             link: tail.link.0,
         };
-        match head.record(durable) {
-            Ok(()) => self.head_dirty.store(true, Ordering::Relaxed),
-            // The log is complete without it; only the proof of the last second is missing.
-            Err(error) => tracing::warn!(%error, "the head file was not written"),
+        let recorded = lock_unpoisoned(&self.head)
+            .as_mut()
+            .map(|head| head.record(durable));
+        let forgotten = self.forgotten.load(Ordering::Relaxed);
+        let sealed = lock_unpoisoned(&self.seal)
+            .as_mut()
+            .map(|seal| seal.record(durable.position, durable.link, forgotten));
+        for written in [recorded, sealed].into_iter().flatten() {
+            match written {
+                Ok(()) => self.head_dirty.store(true, Ordering::Relaxed),
+                // The log is complete without it; only the proof of the last second is missing.
+                Err(error) => tracing::warn!(%error, "the end of the log was not recorded"),
+            }
         }
     }
 
-    /// Syncs the watermark file if it changed.
+    /// Syncs the watermark and the seal if they changed.
     pub fn sync_head(&self) {
-        if self.head_dirty.swap(false, Ordering::Relaxed)
-            && let Some(head) = &*lock_unpoisoned(&self.head)
-            && let Err(error) = head.sync()
-        {
-            self.head_dirty.store(true, Ordering::Relaxed);
-            tracing::warn!(%error, "the head file was not synced");
+        if !self.head_dirty.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        let head = lock_unpoisoned(&self.head).as_ref().map(WatermarkFile::sync);
+        let seal = lock_unpoisoned(&self.seal).as_ref().map(SealFile::sync);
+        for synced in [head, seal].into_iter().flatten() {
+            if let Err(error) = synced {
+                self.head_dirty.store(true, Ordering::Relaxed);
+                tracing::warn!(%error, "the end of the log was not synced");
+            }
         }
     }
 

@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
 use crate::store::ballast::{self, BallastFile};
+use crate::store::seal::Sealer;
 use crate::store::{Changes, Error, Store};
 
 /// Interval of the checks whether a full disk has space again.
@@ -38,6 +39,8 @@ pub(super) enum Message {
     Synced(Option<(Error, Vec<Answer>)>),
     /// Empty the journal; `false` when calls keep the store open.
     EmptyJournal(oneshot::Sender<Result<bool, Refusal>>),
+    /// Fold every view again.
+    Rebuild(oneshot::Sender<Result<(), Refusal>>),
     /// Commit rewritten records.
     Rewrite(Changes, oneshot::Sender<Result<(), Refusal>>),
     /// Finish what is queued and end.
@@ -47,6 +50,8 @@ pub(super) enum Message {
 pub(super) struct Writer {
     /// The store; `None` only while the writer waits out a full disk.
     pub store: Option<Store>,
+    /// What seals the events of the store.
+    pub sealer: Option<Arc<Sealer>>,
     pub folder: DataFolder,
     pub fold: Arc<dyn Fold>,
     pub clock: Arc<Clock>,
@@ -63,6 +68,8 @@ pub(super) struct Writer {
     pub stopping: bool,
     /// The caller that waits for an empty journal.
     pub emptying: Option<oneshot::Sender<Result<bool, Refusal>>>,
+    /// The caller that waits for rebuilt views.
+    pub rebuilding: Option<oneshot::Sender<Result<(), Refusal>>>,
     /// Rewritten records, and the caller that waits for them.
     pub rewriting: Option<(Changes, oneshot::Sender<Result<(), Refusal>>)>,
 }
@@ -99,6 +106,7 @@ impl Writer {
                     }
                 }
                 Some(Message::EmptyJournal(reply)) => self.emptying = Some(reply),
+                Some(Message::Rebuild(reply)) => self.rebuilding = Some(reply),
                 Some(Message::Rewrite(changes, reply)) => self.rewriting = Some((changes, reply)),
                 Some(Message::Stop) => self.stopping = true,
                 None if self.stopping && open.answers.is_empty() && !syncing => break,
@@ -107,6 +115,11 @@ impl Writer {
             if let Some(reply) = self.emptying.take_if(|_| !syncing) {
                 self.finish(&mut open);
                 self.empty_journal(reply);
+                open = self.open_group();
+            }
+            if let Some(reply) = self.rebuilding.take_if(|_| !syncing) {
+                self.finish(&mut open);
+                self.rebuild(reply);
                 open = self.open_group();
             }
             if let Some((changes, reply)) = self.rewriting.take_if(|_| !syncing) {
@@ -289,6 +302,7 @@ impl Writer {
             return Ok(false);
         };
         let tail = group.tail;
+        self.sync_stage.note_forgotten(group.forgotten.0);
         let _span = tracing::debug_span!("commit", position = tail.position.0).entered();
         store.throttle();
         let changes = group.into_changes(&store, &*self.fold);
@@ -385,7 +399,7 @@ impl Writer {
                 Ok(Message::EmptyJournal(reply)) => {
                     let _ = reply.send(Err(self.health.refusal().unwrap_or_else(closed)));
                 }
-                Ok(Message::Rewrite(_, reply)) => {
+                Ok(Message::Rebuild(reply) | Message::Rewrite(_, reply)) => {
                     let _ = reply.send(Err(self.health.refusal().unwrap_or_else(closed)));
                 }
                 Ok(Message::Synced(_)) | Err(RecvTimeoutError::Timeout) => {}
@@ -417,6 +431,7 @@ impl Writer {
             &*self.fold,
             &self.settings,
             sync_stage,
+            self.sealer.clone(),
             acknowledged,
         ) {
             Ok((store, tail)) => {

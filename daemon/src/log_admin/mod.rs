@@ -12,6 +12,7 @@ mod prometheus;
 mod retention_status;
 mod status;
 pub mod verify;
+pub mod verify_again;
 
 pub use cursors::Cursors;
 pub use retention_status::RetentionOutcome;

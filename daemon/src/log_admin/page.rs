@@ -149,12 +149,14 @@ impl Page {
                 let after = Position(from.0 - 1);
                 let found = log.stream(scope, after, Position(u64::MAX - 1), LOOKED_AT_MAX + 1)?;
                 for (position, record) in found {
-                    if reading.add(log.event(record, position)?)? == ControlFlow::Break(()) {
+                    if let Some(event) = log.whole(record, position)?
+                        && reading.add(event)? == ControlFlow::Break(())
+                    {
                         break;
                     }
                 }
             }
-            None => log.walk(from, &mut |event, _| reading.add(event))?,
+            None => log.walk_whole(from, &mut |event, _| reading.add(event))?,
         }
         let end = Position(published.tail.position.0 + 1);
         Ok(Self {

@@ -28,7 +28,7 @@ pub fn behind(
     let log = Log::new(rows);
     let first = first_at(&log, time, published.tail.position)?;
     let mut behind = first;
-    log.walk(first, &mut |event, _| {
+    log.walk_whole(first, &mut |event, _| {
         if event.header.time > time {
             return Ok(ControlFlow::Break(()));
         }

@@ -11,15 +11,18 @@ use lore::protocol::log::{
 use lore::protocol::{Position, SessionId};
 
 use crate::checkpoints::{self, ObjectFault};
-use crate::clock::format_time;
-use crate::engine::{Fold, Settings, replay};
+use crate::clock::{Clock, format_time};
+use crate::engine::{
+    DataFolder, Fold, PublishedState, Settings, WriteState, replay, seal_key,
+};
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::log::{Hash, Header, Log, LoggedEvent, StreamName, forgotten};
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions;
+use crate::store::seal::{Seal, Sealer};
 use crate::store::watermark::DurableHead;
-use crate::store::{Blobs, Direction, Error, Keyspace, Rows, Store, StoreId};
+use crate::store::{Blobs, Bytes, Direction, Error, Keyspace, RowVisitor, Rows, Store, StoreId};
 
 /// Maximum number of reported findings; the rest is counted. The same holds for forgotten sessions.
 const FINDINGS_MAX: usize = 100;
@@ -43,27 +46,19 @@ impl Op for VerifyLog {
         let published = cx.read(args.at_least).await?;
         let durable = cx.engine.is_durable();
         blocking(move || {
-            // The store keeps changing: data deleted meanwhile loses its objects and blobs, too.
-            let is_there = |object: &Hash| match cx.engine.published() {
-                Some(newest) => checkpoints::is_object_there(&newest.snapshot, object),
-                None => Ok(true),
-            };
-            let is_forgotten = |header: &Header| match cx.engine.published() {
-                Some(newest) => cx.fold.is_forgotten(&newest.snapshot, header),
-                None => cx.fold.is_forgotten(&published.snapshot, header),
-            };
-            let subject = VerifyTarget {
-                rows: &published.snapshot,
-                blobs: &cx.blobs,
-                fold: &*cx.fold,
-                tail: published.tail.position,
-                head: None,
-                is_there: &is_there,
-                is_forgotten: &is_forgotten,
-                scratch: &cx.folder.scratch(),
+            let since = match &args.since {
+                Some(text) => Some(given_seal(&cx.folder, cx.engine.store_id(), text)?),
+                None => None,
             };
             let range = (args.from, args.to);
-            let report = subject.verify(range, &mut |_| {})?;
+            let mut report = verify_published(&cx, &published, range, since, &|| false)?;
+            let health = cx.engine.health();
+            if report.findings.is_empty() && range == (None, None) {
+                cx.engine.clear_damage();
+            }
+            if let WriteState::Damaged { reason } = health.get() {
+                report.find(None, "missing", reason);
+            }
             Ok(VerifyLogReply {
                 events: report.events,
                 ok: report.findings.is_empty(),
@@ -80,6 +75,79 @@ impl Op for VerifyLog {
     }
 }
 
+/// Verifies a range of a published state, until `is_stopped`.
+///
+/// # Errors
+/// When the verification cannot go on, or was stopped.
+pub fn verify_published(
+    cx: &Context,
+    published: &PublishedState,
+    range: (Option<Position>, Option<Position>),
+    since: Option<Seal>,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Report, Refusal> {
+    // The store keeps changing: data deleted meanwhile loses its objects and blobs, too.
+    let is_there = |object: &Hash| match cx.engine.published() {
+        Some(newest) => checkpoints::is_object_there(&newest.snapshot, object),
+        None => Ok(true),
+    };
+    let is_forgotten = |header: &Header| match cx.engine.published() {
+        Some(newest) => cx.fold.is_forgotten(&newest.snapshot, header),
+        None => cx.fold.is_forgotten(&published.snapshot, header),
+    };
+    let rows = StoppableRows {
+        rows: &published.snapshot,
+        is_stopped,
+    };
+    let subject = VerifyTarget {
+        rows: &rows,
+        blobs: &cx.blobs,
+        fold: &*cx.fold,
+        tail: published.tail.position,
+        head: None,
+        since,
+        is_there: &is_there,
+        is_forgotten: &is_forgotten,
+        scratch: &cx.folder.scratch(),
+    };
+    subject.verify(range, &mut |_| {})
+}
+
+/// Rows whose scans end with an error once they are stopped.
+struct StoppableRows<'r> {
+    rows: &'r dyn Rows,
+    is_stopped: &'r dyn Fn() -> bool,
+}
+
+impl Rows for StoppableRows<'_> {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        self.rows.get(space, key)
+    }
+
+    fn scan(
+        &self,
+        space: Keyspace,
+        low: &[u8],
+        high: &[u8],
+        direction: Direction,
+        visit: RowVisitor<'_>,
+    ) -> Result<(), Error> {
+        self.rows
+            .scan(space, low, high, direction, &mut |key, value| {
+                match (self.is_stopped)() {
+                    true => Err(Error::Stopped {
+                        work: "a verification",
+                    }),
+                    false => visit(key, value),
+                }
+            })
+    }
+
+    fn sealer(&self) -> Option<&Sealer> {
+        self.rows.sealer()
+    }
+}
+
 /// The data to verify.
 pub struct VerifyTarget<'s> {
     /// A snapshot of all rows.
@@ -92,6 +160,8 @@ pub struct VerifyTarget<'s> {
     pub tail: Position,
     /// Content of the head file, when nothing writes it.
     pub head: Option<DurableHead>,
+    /// A seal of this store, before which nothing may have changed.
+    pub since: Option<Seal>,
     /// Whether an object of these rows, or a use of it, still exists.
     pub is_there: &'s dyn Fn(&Hash) -> Result<bool, Error>,
     /// Whether an event's data is forgotten by now.
@@ -174,38 +244,59 @@ impl VerifyTarget<'_> {
         progress: &mut dyn FnMut(Position),
     ) -> Result<(), Refusal> {
         let log = Log::new(self.rows);
+        // `None` after damage: the link of the next event cannot be checked then.
         let mut previous = match from.0 {
-            1 => Hash::default(),
-            _ => match log.at(Position(from.0 - 1))? {
-                Some(event) => event.link,
-                None => return Ok(()),
+            1 => Some(Hash::default()),
+            _ => match log.at(Position(from.0 - 1)) {
+                Ok(Some(event)) => Some(event.link),
+                Ok(None) => return Ok(()),
+                Err(_) => None,
             },
         };
         let mut expected = from;
-        let walked = log.walk(from, &mut |event, _| {
-            if event.position() > to {
+        let walked = log.walk_all(from, &mut |at, event, _| {
+            if at > to {
                 return Ok(ControlFlow::Break(()));
             }
-            if let Err(error) = event.check(&previous, expected) {
-                report.find(Some(event.position()), "chain", error.to_string());
+            if at > expected {
+                let message = format!("the positions {expected} to {} are missing", at.0 - 1);
+                report.find(Some(expected), "missing", message);
+                previous = None;
+            }
+            expected = Position(at.0 + 1);
+            report.events += 1;
+            let event = match event {
+                Ok(event) => event,
+                Err(error) => {
+                    report.find(Some(at), "record", error.to_string());
+                    previous = None;
+                    return Ok(ControlFlow::Continue(()));
+                }
+            };
+            if let Some(previous) = &previous
+                && let Err(error) = event.check(previous, at)
+            {
+                report.find(Some(at), "chain", error.to_string());
             }
             // A forgotten payload may still be in a record; its blobs are removed first.
-            let is_forgotten = event.payload.is_none() || (self.is_forgotten)(&event.header)?;
-            if !is_forgotten {
-                self.check_blobs(&event, report);
+            let is_forgotten = (self.is_forgotten)(&event.header)?;
+            match event.payload {
+                None if !is_forgotten => {
+                    let message = "the content is gone, though nothing has forgotten it";
+                    report.find(Some(at), "payload", message);
+                }
+                Some(_) if !is_forgotten => self.check_blobs(&event, report),
+                Some(_) | None => {}
             }
-            if let Some(head) = &self.head
-                && head.position == event.position().0
-                && head.link != event.link.0
-            {
-                let message = "the recorded head names another event here";
-                report.find(Some(event.position()), "head", message);
+            for (name, position, link) in self.ends() {
+                if position == at.0 && link != event.link.0 {
+                    let message = format!("the {name} names another event here");
+                    report.find(Some(at), name, message);
+                }
             }
-            report.events += 1;
             report.forgotten += u64::from(is_forgotten);
-            previous = event.link;
-            expected = Position(event.position().0 + 1);
-            progress(event.position());
+            previous = Some(event.link);
+            progress(at);
             Ok(ControlFlow::Continue(()))
         });
         if let Err(error) = walked {
@@ -214,17 +305,23 @@ impl VerifyTarget<'_> {
             let missing = format!("the log ends before position {}", to.0);
             report.find(Some(expected), "missing", missing);
         }
-        if let Some(head) = &self.head
-            && head.position > self.tail.0
-        {
-            let message = format!(
-                "positions {} to {} were acknowledged and are missing",
-                self.tail.0 + 1,
-                head.position
-            );
-            report.find(Some(Position(head.position)), "head", message);
+        for (name, position, _) in self.ends() {
+            if position > self.tail.0 {
+                let message = format!(
+                    "positions {} to {position} were acknowledged and are missing",
+                    self.tail.0 + 1,
+                );
+                report.find(Some(Position(position)), name, message);
+            }
         }
         Ok(())
+    }
+
+    /// Returns the ends that the log is known to have had: name, position and link.
+    fn ends(&self) -> impl Iterator<Item = (&'static str, u64, [u8; 32])> {
+        let head = self.head.map(|head| ("head", head.position, head.link));
+        let seal = self.since.map(|seal| ("seal", seal.position, seal.link));
+        head.into_iter().chain(seal)
     }
 
     fn check_blobs(&self, event: &LoggedEvent, report: &mut Report) {
@@ -279,6 +376,32 @@ impl VerifyTarget<'_> {
         }
         Ok(())
     }
+}
+
+/// Checks that a seal is of this store and made with its key.
+///
+/// # Errors
+/// A message with what is wrong.
+pub fn own_seal(folder: &DataFolder, store: StoreId, seal: &Seal) -> Result<(), String> {
+    if seal.store != store {
+        return Err(format!(
+            "the seal is of the store {}, and this one is {store}",
+            seal.store
+        ));
+    }
+    let key = seal_key(folder, &Clock::System).map_err(|error| error.to_string())?;
+    match seal.is_made_with(&key) {
+        true => Ok(()),
+        false => Err("the key of this store did not make the seal".to_owned()),
+    }
+}
+
+/// Reads the seal that a caller gave.
+fn given_seal(folder: &DataFolder, store: StoreId, text: &str) -> Result<Seal, Refusal> {
+    let wrong = |why: String| Refusal::new(Code::InvalidInput, format!("`since`: {why}"));
+    let seal: Seal = text.parse().map_err(|error| wrong(format!("{error}")))?;
+    own_seal(folder, store, &seal).map_err(wrong)?;
+    Ok(seal)
 }
 
 /// Lists the sessions that were forgotten on purpose.

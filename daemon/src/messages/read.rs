@@ -135,7 +135,9 @@ fn push_executions(
     one: &ToolUseRow,
     found: &mut Vec<Execution>,
 ) -> Result<(), Error> {
-    let event = log.event(one.record, one.position)?;
+    let Some(event) = log.whole(one.record, one.position)? else {
+        return Ok(());
+    };
     // Forgotten events are not part of the history.
     if event.payload.is_none() {
         return Ok(());

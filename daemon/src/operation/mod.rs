@@ -238,7 +238,18 @@ impl Operation {
                     let session_use = call.caller.session_use.clone();
                     let reply = O::call(call).await;
                     shared.settle_blobs(reply.is_err()).await;
+                    let health = shared.engine.health();
+                    if let Err(refusal) = &reply
+                        && refusal.code == Code::Corrupt
+                    {
+                        health.note_damage(Some(&refusal.message));
+                    }
                     let mut reply = reply?;
+                    if let (Some(warning), Some(warnings)) =
+                        (shared.engine.warning(), reply.warnings())
+                    {
+                        warnings.push(warning);
+                    }
                     session_use.tell(&mut reply);
                     if let (Some(warning), Some(warnings)) = (raw.warning, reply.warnings()) {
                         warnings.push(warning);

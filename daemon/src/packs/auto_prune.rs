@@ -72,7 +72,7 @@ fn large(
     done: Position,
 ) -> Result<(BTreeMap<String, Arc<Actor>>, Position), Refusal> {
     let (mut sessions, mut to, mut looked_at) = (BTreeMap::new(), done, 0);
-    state.log().walk(Position(done.0 + 1), &mut |event, _| {
+    state.log().walk_whole(Position(done.0 + 1), &mut |event, _| {
         to = event.position();
         looked_at += 1;
         let header = event.header;

@@ -162,7 +162,9 @@ pub fn added_anew(
 ) -> Result<Changes, Error> {
     let mut changes = Changes::default();
     for (position, record) in events {
-        let event = log.event(*record, *position)?;
+        let Some(event) = log.whole(*record, *position)? else {
+            continue;
+        };
         if event.payload.is_some()
             && let Some(meta) = Event::of(&event)?
             && (is_talk(&event) || matches!(EventEffect::of(&meta), EventEffect::Checkpoint(_)))

@@ -249,7 +249,7 @@ impl Index {
         let mut all = Changes::default();
         let (mut to, mut events, mut bytes) = (applied, 0, 0);
         let mut again = Vec::new();
-        log.walk(Position(applied.0 + 1), &mut |event, _| {
+        log.walk_whole(Position(applied.0 + 1), &mut |event, _| {
             if event.position() > published.tail.position {
                 return Ok(ControlFlow::Break(()));
             }

@@ -275,7 +275,9 @@ pub fn registered(
 ) -> Result<Vec<Registration>, Error> {
     let mut found = Vec::new();
     for (position, record) in view::registrations(state as &dyn Rows, scope, up_to)? {
-        let event = state.log().event(record, position)?;
+        let Some(event) = state.log().whole(record, position)? else {
+            continue;
+        };
         if let Some(what) = registered_by(&event)? {
             found.push(Registration { position, what });
         }

@@ -29,6 +29,7 @@ fn event(kind: &str, meta: &[u8]) -> LoggedEvent {
             body: Vec::new(),
         }),
         key: None,
+        seal: None,
     }
 }
 

@@ -97,6 +97,8 @@ pub struct VerifyLogArgs {
     pub from: Option<Position>,
     /// The last position; default: the newest.
     pub to: Option<Position>,
+    /// A seal that `lored seal` printed: also verifies that nothing before it has changed.
+    pub since: Option<String>,
 }
 
 /// A problem in the log.

@@ -209,7 +209,7 @@ impl Trail {
             new.reverse();
         } else {
             for (position, record) in log.stream(scope, self.read_up_to, up_to, usize::MAX)? {
-                new.push(log.event(record, position)?);
+                new.extend(log.whole(record, position)?);
             }
         }
         for event in &new {

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use crate::store::recovery;
-use crate::store::{Error, creation, watermark};
+use crate::store::seal::KeyError;
+use crate::store::{Error, StoreId, creation, watermark};
 
 /// The reason why the engine did not start.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +15,7 @@ pub enum OpenError {
     /// The watermark file records events, but the store is missing.
     #[error(
         "the store {store:?} is missing, though {head:?} says that it held {position} events; put \
-         it back, or run `lored repair --accept-head` to start again"
+         it back, or run `lored repair --accept` to start again"
     )]
     Vanished {
         /// Expected path of the store.
@@ -27,7 +28,7 @@ pub enum OpenError {
     /// The watermark file cannot be read, and the store is missing.
     #[error(
         "the store {store:?} is missing, and what it held cannot be told: {source}; put it back, or run \
-         `lored repair --accept-head` to start again"
+         `lored repair --accept` to start again"
     )]
     VanishedUntold {
         /// Expected path of the store.
@@ -35,13 +36,42 @@ pub enum OpenError {
         /// The error of the watermark file.
         source: watermark::Error,
     },
+    /// Another store was in this data folder.
+    #[error(
+        "{data:?} holds the store {here}, and the last one there was {before}: someone has put another data folder in \
+         its place. Put the right one back, or accept this one with `lored repair --accept`"
+    )]
+    OtherStore {
+        /// Path of the data folder.
+        data: PathBuf,
+        /// The store that is there.
+        here: StoreId,
+        /// The store whose seal names this folder.
+        before: StoreId,
+    },
+    /// The store is an older copy, from before something was forgotten.
+    #[error(
+        "{data:?} is an older copy: it ends at position {position}, and at {forgotten} something was forgotten that \
+         this copy would bring back. Put the right one back, or accept this one with `lored repair --accept`"
+    )]
+    Unforgotten {
+        /// Path of the data folder.
+        data: PathBuf,
+        /// Last position of the log.
+        position: u64,
+        /// Position of the newest event that forgot something.
+        forgotten: u64,
+    },
+    /// There is no key for the seals.
+    #[error(transparent)]
+    Key(#[from] KeyError),
     /// The reopened store lacks acknowledged events; the next start reports them from the watermark file.
     #[error("{0}")]
     Lost(String),
     /// Creating the store failed; no files remain.
     #[error(transparent)]
     Creation(#[from] creation::Error<Error>),
-    /// The watermark file cannot be written.
+    /// The watermark file, or the seal, cannot be written.
     #[error(transparent)]
     Head(#[from] watermark::Error),
     /// The journals cannot be examined.

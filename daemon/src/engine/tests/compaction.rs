@@ -91,9 +91,7 @@ fn settings() -> Settings {
 }
 
 fn open(data: &Path) -> Engine {
-    let folder = DataFolder {
-        data: data.to_path_buf(),
-    };
+    let folder = DataFolder::new(data, data.join("state"));
     let clock = Arc::new(Clock::fixed(START, 1));
     let opened = OpenedStore::open(&folder, &Objects, &settings(), &clock).unwrap();
     assert_eq!(opened.damage, None);
@@ -360,9 +358,7 @@ fn a_damaged_store_is_left_alone() {
     drop(engine);
     // Without the watermark, nothing proves that the log is complete.
     std::fs::remove_file(folder.path().join("head")).unwrap();
-    let data = DataFolder {
-        data: folder.path().to_path_buf(),
-    };
+    let data = DataFolder::new(folder.path(), folder.path().join("state"));
     let clock = Arc::new(Clock::fixed(START, 2));
     let opened = OpenedStore::open(&data, &Objects, &settings(), &clock).unwrap();
     assert!(opened.damage.is_some());

@@ -7,6 +7,7 @@ mod compaction;
 mod concurrent_changes;
 mod decisions;
 mod documents;
+mod edits_at_rest;
 mod forgetting;
 mod forks;
 mod histories;

@@ -54,12 +54,10 @@ impl Fixture {
     /// Starts the writer after these commands are queued.
     fn start(settings: Settings, asks: Vec<TestCall>) -> (Self, Vec<Reply>) {
         let temporary = tempfile::tempdir().unwrap();
-        let folder = DataFolder {
-            data: temporary.path().to_path_buf(),
-        };
+        let folder = DataFolder::new(temporary.path(), temporary.path().join("state"));
         let clock = Arc::new(Clock::fixed(START, 1));
         let opened = OpenedStore::open(&folder, &Projections, &settings, &clock).unwrap();
-        let sync_stage = Arc::new(SyncStage::new(opened.head));
+        let sync_stage = Arc::new(SyncStage::new(opened.head, None));
         sync_stage.open(opened.store.clone(), opened.tail);
         let (health, room) = (Health::default(), Arc::new(Semaphore::new(ROOM)));
         let (queue, jobs) = channel();
@@ -67,6 +65,7 @@ impl Fixture {
         let replies = asks.into_iter().map(|ask| send(&queue, &room, ask));
         let replies = replies.collect();
         let writer = Writer {
+            sealer: None,
             store: Some(opened.store),
             folder,
             fold: Arc::new(Projections),
@@ -81,6 +80,7 @@ impl Fixture {
             time: LogTime::default(),
             stopping: false,
             emptying: None,
+            rebuilding: None,
             rewriting: None,
         };
         let fixture = Self {
@@ -208,9 +208,7 @@ fn write(ask: TestCall) -> QueuedWrite {
 #[tokio::test]
 async fn a_writer_that_ends_by_a_bug_is_a_failure() {
     let temporary = tempfile::tempdir().unwrap();
-    let folder = DataFolder {
-        data: temporary.path().to_path_buf(),
-    };
+    let folder = DataFolder::new(temporary.path(), temporary.path().join("state"));
     let clock = Arc::new(Clock::fixed(START, 1));
     let opened = OpenedStore::open(&folder, &Projections, &settings(), &clock).unwrap();
     let engine: Engine = opened

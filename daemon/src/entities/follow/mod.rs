@@ -88,7 +88,8 @@ fn last_step(
     let scope = EventScope::Session(session);
     let mut last_step = None;
     for (position, record) in log.stream(scope, done, state.position(), SETTLE_EVENTS_MAX)? {
-        if log.event(record, position)?.header.kind == EventKind::StepRecorded {
+        let event = log.whole(record, position)?;
+        if event.is_some_and(|event| event.header.kind == EventKind::StepRecorded) {
             last_step = Some(position);
         }
     }
@@ -224,7 +225,7 @@ fn pending(state: &State, done: Position) -> Result<PendingWork, Refusal> {
     let (mut found, mut to, mut looked_at, mut bytes) = (Vec::new(), done, 0, 0);
     let mut described: BTreeMap<String, Vec<DescribedEntity>> = BTreeMap::new();
     let log: Log<'_> = state.log();
-    log.walk(Position(done.0 + 1), &mut |event, _| {
+    log.walk_whole(Position(done.0 + 1), &mut |event, _| {
         looked_at += 1;
         to = event.position();
         if event.header.kind == EventKind::EventsForgotten {
@@ -284,7 +285,9 @@ fn left_of(
         usize::MAX,
     )?;
     for (position, record) in stream {
-        found.extend(text_of(log.event(record, position)?)?);
+        if let Some(event) = log.whole(record, position)? {
+            found.extend(text_of(event)?);
+        }
     }
     Ok(found)
 }

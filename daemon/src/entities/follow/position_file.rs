@@ -87,9 +87,7 @@ mod tests {
     #[test]
     fn a_position_belongs_to_its_store() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = DataFolder {
-            data: dir.path().to_path_buf(),
-        };
+        let folder = DataFolder::new(dir.path(), dir.path().join("state"));
         let place = PositionFile::of(&folder, StoreId([1; 16]));
         assert_eq!(place.read(), Position(0));
         place.note(Position(7), Position(9));
@@ -108,9 +106,7 @@ mod tests {
     #[test]
     fn a_position_of_a_truncated_log_is_ignored() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = DataFolder {
-            data: dir.path().to_path_buf(),
-        };
+        let folder = DataFolder::new(dir.path(), dir.path().join("state"));
         let place = PositionFile::of(&folder, StoreId([1; 16]));
         place.check(Position(0));
         place.note(Position(7), Position(9));

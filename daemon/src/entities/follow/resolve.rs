@@ -104,7 +104,7 @@ async fn pending(
         let Some(resolvers) = cx.extensions.get::<Resolvers>() else {
             return Ok((found, state.position()));
         };
-        state.log().walk(Position(done.0 + 1), &mut |event, _| {
+        state.log().walk_whole(Position(done.0 + 1), &mut |event, _| {
             looked_at += 1;
             to = event.position();
             if let (Some(session), Ok(Some(meta))) = (&event.header.session, Event::of(&event)) {

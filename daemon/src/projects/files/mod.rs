@@ -181,7 +181,7 @@ async fn written(cx: &Arc<Context>, done: Position) -> Result<(Position, BTreeSe
     let state = State::live(cx, None).await?;
     blocking(move || {
         let (mut to, mut names, mut looked_at) = (done, BTreeSet::new(), 0);
-        state.log().walk(Position(done.0 + 1), &mut |event, _| {
+        state.log().walk_whole(Position(done.0 + 1), &mut |event, _| {
             to = event.position();
             looked_at += 1;
             if event.header.kind == EventKind::ContextWritten

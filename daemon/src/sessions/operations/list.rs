@@ -171,7 +171,9 @@ impl Page<'_> {
         let scope = EventScope::Session(session);
         let first = log.stream(scope, Position(0), Position(u64::MAX - 1), FIRST_EVENTS)?;
         for (position, record) in first {
-            let event = log.event(record, position)?;
+            let Some(event) = log.whole(record, position)? else {
+                continue;
+            };
             if event.header.kind == EventKind::MessageRecorded && event.payload.is_some() {
                 let content = body::<MessageRecorded>(&event)?.content.read(self.blobs)?;
                 let words = content

@@ -1,6 +1,6 @@
 //! Events as bytes: CBOR maps with text keys, so that old readers accept new fields.
 //!
-//! An event is `{header: bytes, payload_hash: bytes, link: bytes, salt?, fact?, body?, key?}`. The header is itself
+//! An event is `{header: bytes, payload_hash: bytes, link: bytes, salt?, fact?, body?, key?, seal?}`. The header is itself
 //! an encoded map, stored as the bytes that the hash chain covers.
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -133,7 +133,10 @@ fn decode_header(bytes: &[u8]) -> Result<Header, String> {
 /// Appends the bytes of an event.
 pub fn encode_event(event: &LoggedEvent, into: &mut Vec<u8>) {
     let payload = event.payload.as_ref();
-    let entries = 3 + 3 * usize::from(payload.is_some()) + usize::from(event.key.is_some());
+    let entries = 3
+        + 3 * usize::from(payload.is_some())
+        + usize::from(event.key.is_some())
+        + usize::from(event.seal.is_some());
     write_header(into, MAP, entries);
     field(into, "header", &event.header_bytes);
     field(into, "payload_hash", &event.payload_hash.0);
@@ -146,6 +149,9 @@ pub fn encode_event(event: &LoggedEvent, into: &mut Vec<u8>) {
     if let Some(key) = &event.key {
         text(into, "key");
         text(into, key);
+    }
+    if let Some(seal) = &event.seal {
+        field(into, "seal", seal);
     }
 }
 
@@ -212,6 +218,8 @@ struct EventMap {
     body: Option<Vec<u8>>,
     #[serde(default)]
     key: Option<String>,
+    #[serde(default, with = "serde_bytes")]
+    seal: Option<[u8; 16]>,
 }
 
 /// Decodes an event.
@@ -232,6 +240,7 @@ pub fn decode_event(bytes: &[u8]) -> Result<LoggedEvent, String> {
         link: Hash(map.link),
         payload,
         key: map.key,
+        seal: map.seal,
     })
 }
 

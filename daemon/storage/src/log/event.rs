@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::{EventKind, Kind, Position, codec};
 use crate::clock::Micros;
+use crate::store::seal::{EventSeal, SealError, Sealer};
 
 /// A SHA-256 hash.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -221,6 +222,9 @@ pub struct LoggedEvent {
     pub payload: Option<Payload>,
     /// The idempotency key's text.
     pub key: Option<String>,
+    /// The store's code of this event ([`crate::store::seal`]); not part of the chain. `None` for events that a release
+    /// without seals recorded.
+    pub seal: Option<EventSeal>,
 }
 
 /// The content of an event.
@@ -298,6 +302,9 @@ pub enum ChainError {
     /// The link does not follow from the previous one.
     #[error("the link does not follow from the event before")]
     Link,
+    /// The store's key did not make the event.
+    #[error(transparent)]
+    Seal(SealError),
 }
 
 impl LoggedEvent {
@@ -335,7 +342,14 @@ impl LoggedEvent {
                 body: new.body.bytes,
             }),
             key,
+            seal: None,
         }
+    }
+
+    /// Adds the store's code.
+    pub fn seal_with(&mut self, sealer: &Sealer) {
+        let code = sealer.seal(&self.header_bytes, &self.payload_hash.0, &self.link.0);
+        self.seal = Some(code);
     }
 
     /// Checks this event against the previous link.
@@ -349,21 +363,46 @@ impl LoggedEvent {
                 expected,
             });
         }
+        self.check_content()?;
+        if link(previous, &self.header_bytes, &self.payload_hash) != self.link {
+            return Err(ChainError::Link);
+        }
+        Ok(())
+    }
+
+    /// Checks what is left of the content against the hashes that the chain covers.
+    fn check_content(&self) -> Result<(), ChainError> {
         if let Some(payload) = &self.payload {
             let digest = Hash::of(&payload.body);
             if payload_hash(&payload.salt, &payload.meta, &digest) != self.payload_hash {
                 return Err(ChainError::Payload);
             }
         }
-        if let Some(key) = &self.key
-            && self.header.key.map(|mark| mark.hash) != Some(key_hash(key, &self.header.actor))
-        {
-            return Err(ChainError::Key);
+        match &self.key {
+            Some(key)
+                if self.header.key.map(|mark| mark.hash)
+                    != Some(key_hash(key, &self.header.actor)) =>
+            {
+                Err(ChainError::Key)
+            }
+            Some(_) | None => Ok(()),
         }
-        if link(previous, &self.header_bytes, &self.payload_hash) != self.link {
-            return Err(ChainError::Link);
-        }
-        Ok(())
+    }
+
+    /// Checks that this event is what the store recorded: its content and, if the store has a key, its code. This needs
+    /// no other event, unlike [`Self::check`].
+    ///
+    /// # Errors
+    /// [`ChainError`] with the first mismatch.
+    pub fn check_genuine(&self, sealer: Option<&Sealer>) -> Result<(), ChainError> {
+        self.check_content()?;
+        let Some(sealer) = sealer else {
+            return Ok(());
+        };
+        let (position, payload, link) = (self.position().0, &self.payload_hash.0, &self.link.0);
+        sealer
+            .check(position, &self.header_bytes, payload, link, self.seal.as_ref())
+            .map_err(ChainError::Seal)
     }
 
     /// Returns the stream of the event.
@@ -382,6 +421,7 @@ impl LoggedEvent {
             link: self.link,
             payload: None,
             key: None,
+            seal: self.seal,
         }
     }
 

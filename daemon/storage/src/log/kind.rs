@@ -133,6 +133,19 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns whether such an event makes stored content forgotten: an older copy of the log would bring it back.
+    #[must_use]
+    pub fn forgets(&self) -> bool {
+        matches!(
+            self,
+            Self::Known(
+                EventKind::SessionForgotten
+                    | EventKind::EventsForgotten
+                    | EventKind::ContentForgotten
+            )
+        )
+    }
+
     /// Returns the kind of this name.
     #[must_use]
     pub fn of(name: &str) -> Self {

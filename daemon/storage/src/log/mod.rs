@@ -22,7 +22,7 @@ pub use forgotten::{EventsErased, EventsForgotten, FORGOTTEN, StreamName};
 pub use kind::{EventKind, Kind};
 pub use names::BLOB_NAMES;
 pub use policy::{Inheritance, PartialForget, Policy, TransferPolicy};
-pub use read::{Log, Stream};
+pub use read::{EventVisitor, Log, Stream};
 pub use record::{
     RECORD_BYTES_MAX, RecordBuilder, RecordKey, decode as decode_record, encode as encode_record,
     record_positions,

@@ -11,6 +11,7 @@ use fjall::{
 };
 
 use super::recovery::{self, RecoveryReport, RecoveryScan};
+use super::seal::Sealer;
 use super::{
     Bytes, Changes, Direction, Error, FORMAT_VERSION, Keyspace, RowVisitor, Rows, StoreId, format,
 };
@@ -63,6 +64,7 @@ impl Inner {
 pub struct Store {
     pub(super) inner: Arc<Inner>,
     id: StoreId,
+    sealer: Option<Arc<Sealer>>,
     write_buffer_bytes_max: u64,
 }
 
@@ -182,9 +184,22 @@ impl Store {
         let store = Self {
             inner: Arc::new(Inner { spaces, db }),
             id,
+            sealer: None,
             write_buffer_bytes_max: limits.write_buffer_bytes_max,
         };
         Ok((store, new))
+    }
+
+    /// Returns the store with a sealer: from then on its events are checked when they are read.
+    #[must_use]
+    pub fn with_sealer(self, sealer: Option<Arc<Sealer>>) -> Self {
+        Self { sealer, ..self }
+    }
+
+    /// Returns the sealer, to share it.
+    #[must_use]
+    pub fn shared_sealer(&self) -> Option<Arc<Sealer>> {
+        self.sealer.clone()
     }
 
     /// Returns the store's ID.
@@ -205,6 +220,7 @@ impl Store {
         Snapshot {
             snapshot: self.inner.db.snapshot(),
             inner: Arc::clone(&self.inner),
+            sealer: self.sealer.clone(),
         }
     }
 
@@ -274,6 +290,10 @@ impl Rows for Store {
         }
         walk(keyspace.range(low..high), direction, visit)
     }
+
+    fn sealer(&self) -> Option<&Sealer> {
+        self.sealer.as_deref()
+    }
 }
 
 /// One consistent state of all keyspaces. Keep it only briefly, because it retains old versions of rows.
@@ -281,6 +301,7 @@ impl Rows for Store {
 pub struct Snapshot {
     snapshot: fjall::Snapshot,
     inner: Arc<Inner>,
+    sealer: Option<Arc<Sealer>>,
 }
 
 impl Rows for Snapshot {
@@ -301,6 +322,10 @@ impl Rows for Snapshot {
             return Ok(());
         }
         walk(self.snapshot.range(keyspace, low..high), direction, visit)
+    }
+
+    fn sealer(&self) -> Option<&Sealer> {
+        self.sealer.as_deref()
     }
 }
 

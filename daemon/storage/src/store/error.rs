@@ -58,6 +58,12 @@ pub enum Error {
         /// Name of the thread.
         thread: &'static str,
     },
+    /// The work was stopped, because its result is not needed any more.
+    #[error("{work} was stopped")]
+    Stopped {
+        /// The work.
+        work: &'static str,
+    },
     /// The disk is full; the write was refused before anything was written.
     #[error("the disk is full: {free_bytes} bytes free, {needed_bytes} needed")]
     Full {

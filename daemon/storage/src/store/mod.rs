@@ -16,6 +16,8 @@ mod format;
 pub mod journal;
 mod memory;
 pub mod recovery;
+pub mod seal;
+mod slots;
 mod transaction;
 pub mod watermark;
 
@@ -27,6 +29,7 @@ pub use disk::{Limits, Snapshot, Store};
 pub use error::Error;
 pub use format::{FORMAT_VERSION, StoreId};
 pub use memory::MemoryStore;
+use seal::Sealer;
 pub use transaction::{Changes, Transaction};
 
 /// Reference-counted bytes from the storage engine; cloning copies nothing.
@@ -84,6 +87,11 @@ pub trait Rows {
         direction: Direction,
         visit: RowVisitor<'_>,
     ) -> Result<(), Error>;
+
+    /// Returns what checks the events in these rows; `None` for rows of a store without seals.
+    fn sealer(&self) -> Option<&Sealer> {
+        None
+    }
 }
 
 /// Read and write access to rows.

@@ -6,6 +6,7 @@ use std::ops::{Bound, ControlFlow};
 
 use hashbrown::HashMap;
 
+use super::seal::Sealer;
 use super::{Bytes, Direction, Error, Keyspace, RowVisitor, Rows, RowsMut};
 
 /// Keys are reference-counted: the map, the undo list and the storage engine share one copy.
@@ -173,6 +174,10 @@ impl Rows for Transaction<'_> {
             }
         }
         Ok(())
+    }
+
+    fn sealer(&self) -> Option<&Sealer> {
+        self.base.sealer()
     }
 }
 

@@ -1,30 +1,24 @@
 //! The durable head: how far the log was known to be synced, kept in a small file outside the store's folder.
 //!
-//! fjall cannot say that it lost the end of its journal; this file can. It has two slots in blocks of their own,
-//! written in turn after each synced group, so that a torn write or a flipped bit spoils one of them at most.
-//! A write is not synced by itself: whoever owns the head calls [`WatermarkFile::sync`] each second and at stop.
+//! fjall cannot say that it lost the end of its journal; this file can. It has two slots ([`super::slots`]), written in
+//! turn after each synced group.
 //!
 //! A slot is 96 bytes, little-endian: magic (8), format version u32, zero u32, store id (16), sequence u64,
 //! position u64, link (32), zero u64, XXH3 of the 88 bytes before it.
 
-use std::{
-    fs::{File, OpenOptions},
-    io,
-    os::unix::fs::{FileExt, OpenOptionsExt},
-    path::{Path, PathBuf},
-};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::durable::{parent, sync_folder};
+pub use super::slots::Error;
+use super::slots::{SLOT_DISTANCE, Slot, SlotFile, SlotFormat, options};
 
 const MAGIC: [u8; 8] = *b"lorehead";
 const VERSION: u32 = 1;
 const SLOT_BYTES: usize = 96;
 const SUMMED_BYTES: usize = 88;
 const STORE_ID_OFFSET: u64 = 16;
-const SLOTS: u64 = 2;
-/// Distance of the slots, in bytes. They are in different blocks, so that one bad block leaves one of them.
-const SLOT_DISTANCE: u64 = 4096;
 
 /// The durable end of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,81 +29,21 @@ pub struct DurableHead {
     pub link: [u8; 32],
 }
 
-/// The reason why the watermark cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// The file does not exist.
-    #[error("the head file {} is missing", .0.display())]
-    Missing(PathBuf),
-    /// Both slots are damaged.
-    #[error("the head file {} is broken", .0.display())]
-    Broken(PathBuf),
-    /// The file belongs to another store.
-    #[error("the head file {} belongs to another store", .0.display())]
-    Foreign(PathBuf),
-    /// A newer release wrote the file.
-    #[error("the head file {} has format {version}, this release knows {VERSION}", path.display())]
-    Newer {
-        /// Path of the file.
-        path: PathBuf,
-        /// Format version of the file.
-        version: u32,
-    },
-    /// The operating system refused.
-    #[error("the head file {}: {source}", path.display())]
-    Io {
-        /// Path of the file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-}
-
 /// An open watermark file.
 #[derive(Debug)]
-pub struct WatermarkFile {
-    file: File,
-    path: PathBuf,
-    store_id: [u8; 16],
-    sequence: u64,
-    next_slot: u64,
-}
+pub struct WatermarkFile(SlotFile<OfStore>);
+
+/// The slots of one store's watermark.
+#[derive(Debug)]
+struct OfStore([u8; 16]);
 
 impl WatermarkFile {
-    /// Creates or replaces the file: written to a temporary name, synced, renamed, folder synced.
+    /// Creates or replaces the file, durably.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     pub fn create(path: &Path, store_id: [u8; 16], head: DurableHead) -> Result<Self, Error> {
-        let io = |source| io_at(path, source);
-        let name = path
-            .file_name()
-            .ok_or(io::ErrorKind::InvalidInput)
-            .map_err(|kind| io(kind.into()))?;
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(".creating");
-        let aside = path.with_file_name(hidden);
-        match std::fs::remove_file(&aside) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
-            Ok(()) | Err(_) => {}
-        }
-        let file = options()
-            .create_new(true)
-            .mode(0o600)
-            .open(&aside)
-            .map_err(io)?;
-        let mut made = Self {
-            file,
-            path: path.to_path_buf(),
-            store_id,
-            sequence: 0,
-            next_slot: 0,
-        };
-        for _ in 0..SLOTS {
-            made.record(head)?;
-        }
-        made.file.sync_all().map_err(io)?;
-        std::fs::rename(&aside, path).map_err(io)?;
-        sync_folder(parent(path)).map_err(io)?;
-        Ok(made)
+        SlotFile::create(path, OfStore(store_id), head).map(Self)
     }
 
     /// Opens the file of a store and reads its newest valid slot.
@@ -117,19 +51,7 @@ impl WatermarkFile {
     /// # Errors
     /// [`Error::Missing`], [`Error::Broken`], [`Error::Foreign`], [`Error::Newer`] or [`Error::Io`].
     pub fn open(path: &Path, store_id: [u8; 16]) -> Result<(Self, DurableHead), Error> {
-        let file = options().open(path).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => Error::Missing(path.to_path_buf()),
-            _ => io_at(path, source),
-        })?;
-        let newest = newest(&file, path, store_id)?;
-        let head = Self {
-            file,
-            path: path.to_path_buf(),
-            store_id,
-            sequence: newest.sequence + 1,
-            next_slot: (newest.slot + 1) % SLOTS,
-        };
-        Ok((head, newest.head))
+        SlotFile::open(path, OfStore(store_id)).map(|(file, head)| (Self(file), head))
     }
 
     /// Reads the newest good slot of a file.
@@ -147,15 +69,23 @@ impl WatermarkFile {
     /// As [`WatermarkFile::open`], but for [`Error::Foreign`].
     pub fn peek(path: &Path) -> Result<DurableHead, Error> {
         let mut id = [0; 16];
-        let file = options().open(path).map_err(|source| io_at(path, source))?;
-        for slot in 0..SLOTS {
-            file.read_exact_at(&mut id, slot * SLOT_DISTANCE + STORE_ID_OFFSET)
-                .map_err(|source| io_at(path, source))?;
-            if let Ok(newest) = newest(&file, path, id) {
-                return Ok(newest.head);
+        let io = |source| Error::Io {
+            what: OfStore::WHAT,
+            path: path.to_path_buf(),
+            source,
+        };
+        let file = options().open(path).map_err(io)?;
+        for slot in [0, SLOT_DISTANCE] {
+            file.read_exact_at(&mut id, slot + STORE_ID_OFFSET)
+                .map_err(io)?;
+            if let Ok(head) = Self::read(path, id) {
+                return Ok(head);
             }
         }
-        Err(Error::Broken(path.to_path_buf()))
+        Err(Error::Broken {
+            what: OfStore::WHAT,
+            path: path.to_path_buf(),
+        })
     }
 
     /// Writes the head into the slot that is not the newest. Not durable before [`WatermarkFile::sync`], but it survives
@@ -164,76 +94,29 @@ impl WatermarkFile {
     /// # Errors
     /// [`Error::Io`].
     pub fn record(&mut self, head: DurableHead) -> Result<(), Error> {
-        let bytes = encode(self.store_id, self.sequence, head);
-        self.file
-            .write_all_at(&bytes, self.next_slot * SLOT_DISTANCE)
-            .map_err(|source| io_at(&self.path, source))?;
-        self.sequence += 1;
-        self.next_slot = (self.next_slot + 1) % SLOTS;
-        Ok(())
+        self.0.record(head)
     }
 
     /// Makes the recorded watermark durable.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
     pub fn sync(&self) -> Result<(), Error> {
-        self.file
-            .sync_data()
-            .map_err(|source| io_at(&self.path, source))
+        self.0.sync()
     }
 }
 
-/// The content of a slot.
-enum WatermarkSlot {
-    Good { sequence: u64, head: DurableHead },
-    Foreign,
-    Newer(u32),
-    Bad,
-}
+impl SlotFormat for OfStore {
+    type Value = DurableHead;
+    const WHAT: &'static str = "head file";
+    const BYTES: usize = SLOT_BYTES;
 
-struct NewestSlot {
-    slot: u64,
-    sequence: u64,
-    head: DurableHead,
-}
-
-fn newest(file: &File, path: &Path, store_id: [u8; 16]) -> Result<NewestSlot, Error> {
-    let mut best: Option<NewestSlot> = None;
-    let mut foreign = false;
-    let mut newer = None;
-    for slot in 0..SLOTS {
-        match slot_at(file, slot, store_id).map_err(|source| io_at(path, source))? {
-            WatermarkSlot::Good { sequence, head } => {
-                if best.as_ref().is_none_or(|best| sequence > best.sequence) {
-                    best = Some(NewestSlot {
-                        slot,
-                        sequence,
-                        head,
-                    });
-                }
-            }
-            WatermarkSlot::Foreign => foreign = true,
-            WatermarkSlot::Newer(version) => newer = Some(version),
-            WatermarkSlot::Bad => {
-                tracing::warn!(path = %path.display(), slot, "a slot of the head file is broken")
-            }
-        }
+    fn encode(&self, sequence: u64, head: DurableHead) -> Vec<u8> {
+        encode(self.0, sequence, head)
     }
-    match (best, foreign, newer) {
-        (Some(best), _, _) => Ok(best),
-        (None, true, _) => Err(Error::Foreign(path.to_path_buf())),
-        (None, false, Some(version)) => Err(Error::Newer {
-            path: path.to_path_buf(),
-            version,
-        }),
-        (None, false, None) => Err(Error::Broken(path.to_path_buf())),
-    }
-}
 
-fn slot_at(file: &File, slot: u64, store_id: [u8; 16]) -> io::Result<WatermarkSlot> {
-    let mut bytes = [0; SLOT_BYTES];
-    match file.read_exact_at(&mut bytes, slot * SLOT_DISTANCE) {
-        Ok(()) => Ok(decode(&bytes, store_id).unwrap_or(WatermarkSlot::Bad)),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(WatermarkSlot::Bad),
-        Err(error) => Err(error),
+    fn decode(&self, bytes: &[u8]) -> Slot<DurableHead> {
+        decode(bytes, self.0).unwrap_or(Slot::Bad)
     }
 }
 
@@ -252,7 +135,7 @@ fn encode(store_id: [u8; 16], sequence: u64, head: DurableHead) -> Vec<u8> {
 }
 
 /// Decodes a slot; `None` when it is damaged.
-fn decode(bytes: &[u8; SLOT_BYTES], store_id: [u8; 16]) -> Option<WatermarkSlot> {
+fn decode(bytes: &[u8], store_id: [u8; 16]) -> Option<Slot<DurableHead>> {
     let (magic, rest) = bytes.split_first_chunk::<8>()?;
     let (version, rest) = rest.split_first_chunk::<4>()?;
     let (_, rest) = rest.split_first_chunk::<4>()?;
@@ -266,45 +149,31 @@ fn decode(bytes: &[u8; SLOT_BYTES], store_id: [u8; 16]) -> Option<WatermarkSlot>
     // The checksum's place in newer formats is unknown, so a flipped version bit also looks newer. Then the other slot
     // is used, or nothing is written.
     if *magic == MAGIC && version > VERSION {
-        return Some(WatermarkSlot::Newer(version));
+        return Some(Slot::Newer(version));
     }
     if *magic != MAGIC || !is_whole || version != VERSION {
         return None;
     }
     if *id != store_id {
-        return Some(WatermarkSlot::Foreign);
+        return Some(Slot::Foreign);
     }
-    // The next sequence number must exist.
-    let sequence = u64::from_le_bytes(*sequence).min(u64::MAX - 1);
-    Some(WatermarkSlot::Good {
-        sequence,
-        head: DurableHead {
+    Some(Slot::Good {
+        sequence: u64::from_le_bytes(*sequence),
+        value: DurableHead {
             position: u64::from_le_bytes(*position),
             link: *link,
         },
     })
 }
 
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true);
-    options.custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
-    options
-}
-
-fn io_at(path: &Path, source: io::Error) -> Error {
-    Error::Io {
-        path: path.to_path_buf(),
-        source,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
-    use super::*;
     use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+
+    use super::*;
 
     const ID: [u8; 16] = [7; 16];
 
@@ -398,23 +267,23 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         assert!(matches!(
             WatermarkFile::read(&folder.path().join("none"), ID),
-            Err(Error::Missing(_))
+            Err(Error::Missing { .. })
         ));
         assert!(matches!(
             WatermarkFile::read(&path, [8; 16]),
-            Err(Error::Foreign(_))
+            Err(Error::Foreign { .. })
         ));
         for len in [0, 1, SLOT_BYTES - 1] {
             std::fs::write(&path, &whole[..len]).unwrap();
             assert!(
-                matches!(WatermarkFile::read(&path, ID), Err(Error::Broken(_))),
+                matches!(WatermarkFile::read(&path, ID), Err(Error::Broken { .. })),
                 "length {len}"
             );
         }
         std::fs::write(&path, vec![0; whole.len()]).unwrap();
         assert!(matches!(
             WatermarkFile::read(&path, ID),
-            Err(Error::Broken(_))
+            Err(Error::Broken { .. })
         ));
         let mut newer = whole.clone();
         newer[8] = 2;
