@@ -6,6 +6,7 @@ mod capture;
 pub mod effective;
 mod http;
 pub mod log;
+mod mcp;
 pub mod of_project;
 mod projects;
 mod read;

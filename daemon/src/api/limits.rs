@@ -6,6 +6,8 @@ use std::time::Duration;
 use lore::protocol::frame;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::mcp::ContentSetting;
+
 /// Limits of the transports.
 #[derive(Clone, Debug)]
 pub struct Limits {
@@ -31,6 +33,10 @@ pub struct Limits {
     pub writes_per_second_max: u32,
     /// Time for calls in flight when the daemon stops, in milliseconds.
     pub shutdown_timeout_ms: u64,
+    /// Maximum size of a line or an HTTP response of MCP that the daemon sends, in bytes.
+    pub mcp_line_bytes_max: usize,
+    /// Content of the results of MCP.
+    pub mcp_content: ContentSetting,
 }
 
 impl Default for Limits {
@@ -47,6 +53,8 @@ impl Default for Limits {
             write_timeout_ms: 30_000,
             writes_per_second_max: 100_000,
             shutdown_timeout_ms: 5_000,
+            mcp_line_bytes_max: 8 << 20,
+            mcp_content: ContentSetting::ByClient,
         }
     }
 }

@@ -32,6 +32,6 @@ pub use frames::{Endpoint, caller_of};
 pub use http::HttpAuth;
 pub use limits::{Budget, Limits};
 pub use listener::{Peer, TenantHandle, TenantResolver, Transports};
-pub use mcp::check as check_mcp_line;
+pub use mcp::{ContentSetting, check as check_mcp_line};
 pub use operations::TABLE;
 pub use resources::{RESOURCES, Resources};

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::setting::{EffectTime, Setting, ValueType};
 use super::{
-    Config, Durability, Error, access, capture, http, log, projects, redaction, resolvers, search,
-    service, set, trust,
+    Config, Durability, Error, access, capture, http, log, mcp, projects, redaction, resolvers,
+    search, service, set, trust,
 };
 use crate::projects::CaptureTable;
 use crate::{checkpoints, packs};
@@ -33,6 +33,7 @@ pub struct File {
     redaction: redaction::RedactionTable,
     search: search::SearchTable,
     http: http::HttpTable,
+    mcp: mcp::McpTable,
     service: service::ServiceTable,
     resolvers: BTreeMap<String, resolvers::ResolverTable>,
 }
@@ -76,6 +77,7 @@ pub fn all() -> Vec<Setting> {
         redaction::RedactionTable::SETTINGS,
         search::SearchTable::SETTINGS,
         http::HttpTable::SETTINGS,
+        mcp::McpTable::SETTINGS,
         service::ServiceTable::SETTINGS,
         resolvers::ResolverTable::SETTINGS,
     ]
@@ -101,6 +103,7 @@ impl File {
         self.engine.apply(&mut config)?;
         config.access = self.access.settings()?;
         self.limits.apply(&mut config)?;
+        self.mcp.apply(&mut config)?;
         self.checkpoints.apply(&mut config)?;
         self.sessions.apply(&mut config)?;
         self.packs.apply(&mut config.packs);

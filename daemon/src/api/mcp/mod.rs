@@ -1,6 +1,8 @@
 //! MCP over JSON lines: both eras of the protocol, any number of calls in flight.
 
+mod calls;
 mod completions;
+mod content_form;
 mod host_session;
 mod id;
 mod in_flight;
@@ -15,12 +17,14 @@ mod server;
 mod subscriptions;
 #[cfg(test)]
 pub mod tests;
+mod too_large;
 mod tools;
 mod transport;
 
 use std::io;
 use std::sync::Arc;
 
+pub use content_form::ContentSetting;
 pub use message::{LineError, check, unload};
 pub use raw_call::RawMcpCall;
 use rmcp::service::serve_directly;

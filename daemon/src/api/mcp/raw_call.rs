@@ -32,6 +32,8 @@ pub struct Content {
     pub readable: Option<String>,
     /// Warnings that the text does not show; a model sees them as a second text.
     pub warnings: Vec<String>,
+    /// Whether the result has structured content.
+    pub is_structured: bool,
 }
 
 impl RawMcpCall {
@@ -106,12 +108,15 @@ impl Content {
             serde_json::to_writer(&mut whole, &lines.collect::<Vec<_>>().join("\n")).ok()?;
             whole.push(b'}');
         }
-        whole.extend(br#"],"structuredContent":"#);
-        match self.wrapped_as {
-            None => whole.extend(json.bytes()),
-            Some(name) => {
-                let wrapped = HashMap::from([(name, &self.json)]);
-                serde_json::to_writer(&mut whole, &wrapped).ok()?;
+        whole.push(b']');
+        if self.is_structured {
+            whole.extend(br#","structuredContent":"#);
+            match self.wrapped_as {
+                None => whole.extend(json.bytes()),
+                Some(name) => {
+                    let wrapped = HashMap::from([(name, &self.json)]);
+                    serde_json::to_writer(&mut whole, &wrapped).ok()?;
+                }
             }
         }
         whole.extend(after);
@@ -133,6 +138,7 @@ mod tests {
             wrapped_as,
             readable: None,
             warnings: Vec::new(),
+            is_structured: true,
         });
         String::from_utf8(raw_call.complete(answer.as_bytes().to_vec())).unwrap()
     }
@@ -160,6 +166,7 @@ mod tests {
             wrapped_as: None,
             readable: Some("one \"n\"".to_owned()),
             warnings: vec!["a".to_owned(), "b \"c\"".to_owned()],
+            is_structured: true,
         });
         let whole = String::from_utf8(raw_call.complete(EMPTY.as_bytes().to_vec())).unwrap();
         assert!(
@@ -168,6 +175,22 @@ mod tests {
             ),
             "{whole}"
         );
+    }
+
+    /// Without structured content the answer holds the reply once.
+    #[test]
+    fn a_text_can_stand_alone() {
+        let raw_call = RawMcpCall::default();
+        raw_call.leave(Content {
+            json: RawValue::from_string(r#"{"n":1}"#.to_owned()).unwrap(),
+            wrapped_as: None,
+            readable: None,
+            warnings: Vec::new(),
+            is_structured: false,
+        });
+        let whole = String::from_utf8(raw_call.complete(EMPTY.as_bytes().to_vec())).unwrap();
+        let wanted = r#""content":[{"type":"text","text":"{\"n\":1}"}],"isError":false"#;
+        assert!(whole.contains(wanted), "{whole}");
     }
 
     /// Answers without a result, or without a stored reply, stay unchanged.

@@ -3,13 +3,13 @@
 use lore::protocol::{ErrorBody, tools as said};
 use rmcp::model::{
     CallToolResult, ContentBlock, Implementation, InitializeResult, MetaObject, ProtocolVersion,
-    ResourcesCapability, ServerCapabilities,
+    Resource, ResourcesCapability, ServerCapabilities,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::content_form::ContentForm;
 use super::raw_call::{Content, RawMcpCall};
 use crate::api::tool_selection::ToolSelection;
-use crate::error::{Code, Refusal};
 use crate::operation::{Operation, Reply};
 
 /// Describes the server, with the newest revision that has an `initialize`.
@@ -34,12 +34,18 @@ pub fn about(has_resources: bool, tells_changes: bool, tools: &ToolSelection) ->
 
 /// Builds the result of a call; its content stays in the raw call.
 #[must_use]
-pub fn replied(operation: &Operation, reply: Reply, raw_call: &RawMcpCall) -> CallToolResult {
+pub fn replied(
+    operation: &Operation,
+    reply: Reply,
+    form: ContentForm,
+    raw_call: &RawMcpCall,
+) -> CallToolResult {
     raw_call.leave(Content {
         json: reply.json,
         wrapped_as: operation.wrapped_as,
         readable: reply.readable,
         warnings: reply.unshown_warnings,
+        is_structured: form.is_structured(),
     });
     let mut result = CallToolResult::success(Vec::new());
     if let Some(Ok(Value::Object(meta))) = reply.meta.map(serde_json::to_value) {
@@ -48,36 +54,19 @@ pub fn replied(operation: &Operation, reply: Reply, raw_call: &RawMcpCall) -> Ca
     result
 }
 
-/// Refuses a reply that is longer than the tool announces to its hosts, which would cut it.
-pub fn within_limit(operation: &Operation, reply: Reply) -> Result<Reply, Refusal> {
-    let json = reply.json.get();
-    let Some(max) = operation
-        .result_chars_max
-        .filter(|max| json.len() as u64 > *max)
-    else {
-        return Ok(reply);
-    };
-    let chars = json.chars().count() as u64;
-    if chars <= max {
-        return Ok(reply);
-    }
-    Err(Refusal::new(
-        Code::ResponseTooLarge,
-        format!("the result has {chars} characters; hosts show at most {max} of this tool"),
-    )
-    .hint("Ask for less: `maxTokens` returns the most important part, `keys` only some keys.")
-    .details(json!({"characters": chars, "maximum": max})))
-}
-
-/// Builds the result of a refused call: an error that a model can read.
+/// Builds the result of a refused call: an error that a model can read, with the resource that holds the content.
 #[must_use]
-pub fn refused(body: &ErrorBody) -> CallToolResult {
+pub fn refused(body: &ErrorBody, form: ContentForm, more: Option<Resource>) -> CallToolResult {
     let mut text = format!("{}: {}", body.code, body.message);
     if let Some(hint) = &body.hint {
         text.push_str("\nHint: ");
         text.push_str(hint);
     }
-    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
-    result.structured_content = serde_json::to_value(body).ok();
+    let mut content = vec![ContentBlock::text(text)];
+    content.extend(more.map(ContentBlock::resource_link));
+    let mut result = CallToolResult::error(content);
+    if form.is_structured() {
+        result.structured_content = serde_json::to_value(body).ok();
+    }
     result
 }

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
-use lore::protocol::{Args, Code, agent_name, printable, tools as said};
+use lore::protocol::{Code, tools as said};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
@@ -22,30 +23,25 @@ use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use super::completions;
-use super::host_session;
 use super::in_flight::InFlightCall;
 use super::message::protocol_error;
-use super::named::{key_of, named_tools};
+use super::named::named_tools;
 use super::prompts;
 use super::raw_call::RawMcpCall;
 use super::resources;
-use super::results::{about, refused, replied, within_limit};
+use super::results::about;
 use super::subscriptions::{self, Subscriptions};
 use super::tools;
 use super::transport::RequestStart;
 use crate::api::dispatch::{Dispatch, unknown_among};
 use crate::api::frames::{Endpoint, Host};
-use crate::api::hints::for_tools;
-use crate::api::limits::Budget;
+use crate::api::limits::{Budget, Limits};
 use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
 use crate::error::Refusal;
-use crate::locks::{lock_unpoisoned, unpoisoned};
-use crate::log::Actor;
-use crate::operation::{Access, Answer, Caller, Operation, WaitPermit};
+use crate::locks::lock_unpoisoned;
+use crate::operation::{Access, WaitPermit};
 
-/// Maximum length of a client's label, in characters.
-const CLIENT_CHARS_MAX: usize = 128;
 /// Supported requests. A request with invalid params reaches [`ServerHandler::on_custom_request`].
 const METHODS: [&str; 8] = [
     "completion/complete",
@@ -79,15 +75,18 @@ pub enum ConnectionLifetime {
 
 /// The MCP server of one connection.
 pub struct Server {
-    dispatch: Dispatch,
-    budget: Budget,
-    host: Host,
+    pub(super) dispatch: Dispatch,
+    pub(super) budget: Budget,
+    pub(super) limits: Arc<Limits>,
+    pub(super) host: Host,
     /// Raw call of a server that serves one call, when requests do not carry theirs.
     raw_call: Option<Arc<RawMcpCall>>,
     /// From `initialize`; applies to later requests that do not name their client.
-    client: Mutex<Option<Implementation>>,
+    pub(super) client: Mutex<Option<Implementation>>,
     /// From `initialize`, when it selects tools.
     tools: Mutex<Option<ToolSelection>>,
+    /// Whether tools were listed with their output schemas: results must then have structured content.
+    pub(super) has_schemas: AtomicBool,
     lifetime: ConnectionLifetime,
     subscriptions: Subscriptions,
     over: CancellationToken,
@@ -106,10 +105,12 @@ impl Server {
         Self {
             dispatch: endpoint.dispatch.clone(),
             budget: endpoint.budget.clone(),
+            limits: Arc::clone(&endpoint.limits),
             host,
             raw_call: None,
             client: Mutex::default(),
             tools: Mutex::default(),
+            has_schemas: AtomicBool::default(),
             lifetime,
             subscriptions: Subscriptions::default(),
             over,
@@ -124,7 +125,7 @@ impl Server {
     }
 
     /// Returns the listed tools: from `initialize`, otherwise from the connection.
-    fn tools(&self) -> ToolSelection {
+    pub(super) fn tools(&self) -> ToolSelection {
         let tools = lock_unpoisoned(&self.tools);
         tools.clone().unwrap_or_else(|| self.host.tools.clone())
     }
@@ -136,59 +137,6 @@ impl Server {
     /// Returns whether a host of the older era can subscribe.
     fn has_subscriptions(&self) -> bool {
         self.has_resources() && self.lifetime == ConnectionLifetime::Long
-    }
-
-    /// Builds the caller from the connection and the request.
-    fn caller_of(&self, cx: &RequestContext<RoleServer>, access: Access) -> Caller {
-        let mut caller = self.host.caller.clone();
-        let client = cx.meta.client_info().or_else(|| {
-            let client = self.client.lock();
-            unpoisoned(client).clone()
-        });
-        if let Some(client) = client {
-            let label = format!("{}/{}", client.name, client.version);
-            let agent = match caller.actor.agent.as_str() {
-                "" => agent_name(&client.name),
-                agent => agent.to_owned(),
-            };
-            caller.actor = Arc::new(Actor {
-                agent,
-                uid: caller.actor.uid,
-                client: printable(&label).take(CLIENT_CHARS_MAX).collect(),
-            });
-        }
-        host_session::state(&mut caller, &cx.meta.0);
-        if let (Some(bridge), Access::Write) = (&self.host.bridge, access) {
-            caller.default_key = Some(key_of(bridge, &cx.id));
-        }
-        caller
-    }
-
-    async fn call(
-        &self,
-        operation: &Operation,
-        mut caller: Caller,
-        raw_call: &RawMcpCall,
-        in_flight_call: Option<&InFlightCall>,
-    ) -> Answer {
-        if let Some(in_flight_call) = in_flight_call {
-            caller.wait_permit = in_flight_call.wait_permit().clone();
-        }
-        let bytes = match in_flight_call {
-            Some(in_flight_call) => in_flight_call.bytes(),
-            // A long poll has dropped its arguments by then.
-            None if operation.waits => 0,
-            None => raw_call.bytes(),
-        };
-        let _permit = match in_flight_call {
-            Some(in_flight_call) if in_flight_call.lacks_permit() => {
-                Some(self.budget.small(in_flight_call.bytes()).await)
-            }
-            Some(_) | None => None,
-        };
-        let _turn = self.budget.turn(bytes).await;
-        let args = Args::Json(raw_call.take_arguments().unwrap_or_default());
-        self.dispatch.call(caller, operation.name, args).await
     }
 }
 
@@ -257,6 +205,9 @@ impl ServerHandler for Server {
             Some(tools) => tools,
             None => self.tools(),
         };
+        if tools.is_whole() {
+            self.has_schemas.store(true, Ordering::Relaxed);
+        }
         Ok(ListToolsResult::with_all_items(tools::listed(&tools)))
     }
 
@@ -292,11 +243,7 @@ impl ServerHandler for Server {
                 "the call failed inside the daemon",
             ))
         });
-        let result = match answer.and_then(|reply| within_limit(operation, reply)) {
-            Ok(reply) => replied(operation, reply, &raw_call),
-            Err(refusal) => refused(&for_tools(&refusal, &self.tools(), Some(operation.name))),
-        };
-        Ok(result.into())
+        Ok(self.result(operation, answer, &cx, &raw_call).into())
     }
 
     async fn list_resources(
@@ -338,14 +285,16 @@ impl ServerHandler for Server {
             return Err(ErrorData::method_not_found::<ReadResourceRequestMethod>());
         }
         let caller = self.caller_of(&cx, Access::Read);
-        let read = self.dispatch.read_resource(&caller, &request.uri);
-        match unless_cancelled(&cx, read).await? {
-            Ok((kind, text)) => Ok(resources::contents(kind, request.uri, text).into()),
-            Err(refusal) => Err(resources::refused(
-                &refusal,
-                &self.tools(),
-                Some(&request.uri),
-            )),
+        let uri = request.uri;
+        let (base, _) = resources::part_of(&uri);
+        let read = self.dispatch.read_resource(&caller, base);
+        let bytes_max = self.limits.mcp_line_bytes_max;
+        let read = unless_cancelled(&cx, read).await?;
+        let read =
+            read.and_then(|(kind, text)| resources::contents(kind, uri.clone(), text, bytes_max));
+        match read {
+            Ok(contents) => Ok(contents.into()),
+            Err(refusal) => Err(resources::refused(&refusal, &self.tools(), Some(&uri))),
         }
     }
 

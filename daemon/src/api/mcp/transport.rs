@@ -20,6 +20,7 @@ use super::in_flight::{InFlightCall, InFlightCalls};
 use super::lines::{Line, LineReader, ReadError};
 use super::message::{self, LineError, Message};
 use super::raw_call::RawMcpCall;
+use super::too_large::replacement;
 use crate::api::frames::Endpoint;
 use crate::api::limits::{Limits, MemoryPermit};
 
@@ -223,14 +224,20 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
             None => (None, None),
         };
         let answers = self.answers.clone();
+        let bytes_max = self.endpoint.limits.mcp_line_bytes_max;
         async move {
             let Some(mut line) = encode(&message) else {
                 return Err(io::ErrorKind::InvalidData.into());
             };
-            drop(message);
             if let Some(raw_call) = raw_call {
                 line = raw_call.complete(line);
             }
+            if line.len() >= bytes_max
+                && let Some(refused) = encode(&replacement(&message, line.len() + 1, bytes_max))
+            {
+                line = refused;
+            }
+            drop(message);
             line.push(b'\n');
             answers
                 .send(Answer {

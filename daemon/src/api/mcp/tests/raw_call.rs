@@ -160,7 +160,10 @@ async fn a_result_above_the_announced_limit_is_refused() {
 /// Ten megabytes pass complete in both directions.
 #[tokio::test]
 async fn large_parcels_pass() {
-    let fixture = Fixture::open(Limits::default());
+    let fixture = Fixture::open(Limits {
+        mcp_line_bytes_max: 64 << 20,
+        ..Limits::default()
+    });
     let mut peer = fixture.peer().await;
     let entry = r#"{"text":"a \"quoted\" é","n":1.10},"#;
     let entries = entry.repeat((10 << 20) / entry.len());
