@@ -1,6 +1,7 @@
 //! A session's steps as variables see them: read from the log on first use, then cached.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::extract::{Extractor, ExtractorSet, FieldMapping, MINED_BYTES_MAX};
@@ -17,6 +18,11 @@ use crate::operation::Context;
 use crate::sessions::{self, Line};
 use crate::state::State;
 use crate::store::{Error, Rows};
+
+/// Maximum memory of the values of one call, in bytes: about what a reply of the largest size takes.
+const VALUES_BYTES_MAX: usize = 64 << 20;
+/// Maximum memory of the large results that one call holds, in bytes. The last one is held whatever its size.
+const LARGE_BYTES_MAX: usize = 64 << 20;
 
 /// Cache cost of a step in addition to its result, in bytes.
 const STEP_BYTES: usize = 1024;
@@ -72,8 +78,12 @@ pub struct SessionSteps<'c> {
     pub set: Arc<ExtractorSet>,
     /// Bytes of results that may still be parsed; `None` off the event loop.
     left: Cell<Option<usize>>,
-    /// The large results that were read. Held for the call, because the cache may not keep all of them.
-    large: RefCell<Vec<(StepAttempt, Arc<StepData>)>>,
+    /// The large results that were read last. Held for the call, because the cache may not keep all of them.
+    large: RefCell<VecDeque<(StepAttempt, Arc<StepData>)>>,
+    /// Warnings of large results that are no longer held.
+    size_warnings: RefCell<Vec<String>>,
+    /// Memory that values of the call may still take, in bytes.
+    values_left: Cell<usize>,
 }
 
 impl<'c> SessionSteps<'c> {
@@ -95,6 +105,8 @@ impl<'c> SessionSteps<'c> {
                 On::Thread => None,
             }),
             large: RefCell::default(),
+            size_warnings: RefCell::default(),
+            values_left: Cell::new(VALUES_BYTES_MAX),
         })
     }
 
@@ -121,9 +133,23 @@ impl<'c> SessionSteps<'c> {
             }
         };
         if data.raw.len() > MINED_BYTES_MAX {
-            self.large.borrow_mut().push((*attempt, Arc::clone(&data)));
+            self.hold(*attempt, Arc::clone(&data));
         }
         Ok(data)
+    }
+
+    /// Holds a large result for the call, and gives up those that were read first when they take too much.
+    fn hold(&self, attempt: StepAttempt, data: Arc<StepData>) {
+        let mut held = self.large.borrow_mut();
+        held.push_back((attempt, data));
+        let mut bytes: usize = held.iter().map(|(_, data)| data.held_bytes()).sum();
+        while held.len() > 1 && bytes > LARGE_BYTES_MAX {
+            let Some((_, data)) = held.pop_front() else {
+                break;
+            };
+            bytes -= data.held_bytes();
+            add_new(&mut self.size_warnings.borrow_mut(), data.size_warning());
+        }
     }
 
     /// Stores derived data in the cache.
@@ -147,10 +173,11 @@ impl<'c> SessionSteps<'c> {
 
     /// Returns a warning for each result that was read and is too large to be searched completely.
     pub fn size_warnings(&self) -> Vec<String> {
-        let held = self.large.borrow();
-        held.iter()
-            .filter_map(|(_, data)| data.size_warning())
-            .collect()
+        let mut warnings = self.size_warnings.borrow().clone();
+        for (_, data) in self.large.borrow().iter() {
+            add_new(&mut warnings, data.size_warning());
+        }
+        warnings
     }
 
     /// Charges the size of a result to the bytes left on the event loop.
@@ -186,6 +213,10 @@ impl<'c> SessionSteps<'c> {
     }
 }
 
+fn add_new(warnings: &mut Vec<String>, warning: Option<String>) {
+    warnings.extend(warning.filter(|new| !warnings.contains(new)));
+}
+
 impl History for SessionSteps<'_> {
     type Error = StepReadError;
 
@@ -197,6 +228,13 @@ impl History for SessionSteps<'_> {
         view::answering(self.state, &self.lines, step)?
             .map(|answering| self.data(&answering.attempt))
             .transpose()
+    }
+
+    fn reserve(&self, bytes: usize) -> bool {
+        let left = self.values_left.get().checked_sub(bytes);
+        self.values_left
+            .set(left.unwrap_or_else(|| self.values_left.get()));
+        left.is_some()
     }
 }
 

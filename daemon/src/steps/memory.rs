@@ -2,6 +2,7 @@
 
 use super::extract::ExtractorSet;
 use super::resolve::{History, StepData};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,6 +12,8 @@ pub(super) struct Session {
     pub(super) steps: BTreeMap<u32, Arc<StepData>>,
     pub(super) set: Arc<ExtractorSet>,
     pub(super) current: Option<u32>,
+    /// Memory that values may still take, in bytes; `None` is unlimited.
+    pub(super) bytes_left: Cell<Option<usize>>,
 }
 
 impl History for Session {
@@ -22,6 +25,15 @@ impl History for Session {
 
     fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, Infallible> {
         Ok(self.steps.get(&step).cloned())
+    }
+
+    fn reserve(&self, bytes: usize) -> bool {
+        let Some(left) = self.bytes_left.get() else {
+            return true;
+        };
+        let left = left.checked_sub(bytes);
+        self.bytes_left.set(left.or(self.bytes_left.get()));
+        left.is_some()
     }
 }
 

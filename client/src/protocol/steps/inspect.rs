@@ -75,7 +75,7 @@ pub struct StepSummary {
     pub purpose: Option<String>,
     /// Whether it succeeded.
     pub success: bool,
-    /// The error.
+    /// The error; of a long one the first 4096 bytes.
     pub error: Option<String>,
     /// Time, RFC 3339.
     pub at: String,

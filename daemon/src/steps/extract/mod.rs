@@ -23,7 +23,7 @@ pub use registration::{
 };
 pub use set::{Aliases, BUILT_IN, ExtractorSet, Type};
 
-use super::parse::{self, NodeId, ParsedResult};
+use super::parse::{self, NodeId, Nodes, ParsedResult};
 use search::{Search, custom_finds, mined};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -78,6 +78,15 @@ impl Extract {
             ValueForm::Text(text) => Value::String(text.clone()),
             ValueForm::Number(digits) => parse::number(digits),
             ValueForm::Json(node) => parsed.nodes().value(*node),
+        }
+    }
+
+    /// Returns the memory that the value takes, in bytes.
+    #[must_use]
+    pub fn held_bytes(&self, nodes: &Nodes) -> usize {
+        match &self.form {
+            ValueForm::Text(text) | ValueForm::Number(text) => text.len() + size_of::<Value>(),
+            ValueForm::Json(node) => nodes.held_bytes(*node),
         }
     }
 }

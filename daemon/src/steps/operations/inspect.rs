@@ -17,10 +17,17 @@ use crate::operation::{Access, Call, Op};
 use crate::sessions::lineage;
 use crate::steps;
 use crate::steps::history::{On, SessionSteps, StepReadError};
+use crate::steps::resolve::StepData;
 use crate::steps::view::{self, AnswerAttempt, StepAttempt};
 
 const LIMIT_DEFAULT: u64 = 50;
 const LIMIT_MAX: u64 = 500;
+
+/// Maximum size of an error in a list, in bytes.
+const LISTED_ERROR_BYTES_MAX: usize = 4096;
+
+/// Maximum memory of the parsed and extracted values of a step, in bytes.
+const SHOWN_BYTES_MAX: usize = 64 << 20;
 
 /// The `get_step` operation.
 pub struct GetStep;
@@ -103,16 +110,14 @@ fn show(
         Some(text) => serde_json::from_str(&text.read(&read.cx.blobs)?).unwrap_or_default(),
         None => Value::Object(serde_json::Map::new()),
     };
-    let extracted: BTreeMap<String, Vec<Value>> = data
-        .extracted()
-        .types
-        .iter()
-        .map(|found| {
-            let values = found.values.iter().map(|value| value.value(data.parsed()));
-            (found.name.clone(), values.collect())
-        })
-        .collect();
-    let warnings = data.size_warning();
+    let mut warnings: Vec<String> = data.size_warning().into_iter().collect();
+    let is_shown = data.shown_bytes() <= SHOWN_BYTES_MAX;
+    if !is_shown {
+        warnings.push(format!(
+            "`parsed` and `extracted` are left out, because they would take more than {SHOWN_BYTES_MAX} bytes of memory: \
+             resolve single values by their names"
+        ));
+    }
     Ok(GetStepReply {
         session: read.session_id()?,
         step: attempt.step.into(),
@@ -127,12 +132,24 @@ fn show(
         at: format_time(event.header.happened_at()),
         agent: event.header.author().to_owned(),
         position: attempt.position,
-        parsed: data.parsed().data(),
-        extracted,
+        parsed: is_shown.then(|| data.parsed().data()).flatten(),
+        extracted: match is_shown {
+            true => extracted(&data),
+            false => BTreeMap::new(),
+        },
         durable: read.durable(),
         chosen_by: None,
-        warnings: warnings.into_iter().collect(),
+        warnings,
     })
+}
+
+fn extracted(data: &StepData) -> BTreeMap<String, Vec<Value>> {
+    let types = data.extracted().types.iter();
+    let each = types.map(|found| {
+        let values = found.values.iter().map(|value| value.value(data.parsed()));
+        (found.name.clone(), values.collect())
+    });
+    each.collect()
 }
 
 /// The `list_steps` operation.
@@ -183,6 +200,16 @@ fn list(read: &Read, from: u32, limit: usize) -> Result<ListStepsReply, Refusal>
     })
 }
 
+/// Returns the beginning of an error, as a list shows it.
+fn listed_error(mut error: String) -> String {
+    if error.len() > LISTED_ERROR_BYTES_MAX {
+        error.truncate(error.floor_char_boundary(LISTED_ERROR_BYTES_MAX));
+        error.push('…');
+        error.shrink_to_fit();
+    }
+    error
+}
+
 fn summary(read: &Read, answering: &AnswerAttempt) -> Result<StepSummary, Refusal> {
     let attempt = &answering.attempt;
     let event = read.state.log().event(attempt.record, attempt.position)?;
@@ -195,7 +222,7 @@ fn summary(read: &Read, answering: &AnswerAttempt) -> Result<StepSummary, Refusa
         purpose: body.purpose,
         success: attempt.success,
         error: match body.error {
-            Some(text) => Some(text.read(&read.cx.blobs)?),
+            Some(text) => Some(listed_error(text.read(&read.cx.blobs)?)),
             None => None,
         },
         at: format_time(event.header.happened_at()),

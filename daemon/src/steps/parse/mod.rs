@@ -336,6 +336,13 @@ impl ParsedResult {
         }
     }
 
+    /// Returns the memory that [`Self::data`] takes, in bytes: at most, because it may leave values out.
+    #[must_use]
+    pub fn data_bytes(&self) -> usize {
+        let roots = self.nodes.roots().iter();
+        roots.map(|root| self.nodes.held_bytes(*root)).sum()
+    }
+
     /// Returns the object of a text's `key: value` lines, without those that introduce a block: `Created: {"id":7}`.
     fn lines(&self, document: &Document) -> Option<Value> {
         let lines = document.lines.filter(|_| document.json.is_none())?;

@@ -15,6 +15,9 @@ use serde_json::Value;
 /// Maximum number of values visited along a written path.
 const WALK_MAX: u32 = 100_000;
 
+/// Maximum memory of the values of a type that are compared, in bytes.
+const FORMS_BYTES_MAX: usize = 64 << 20;
+
 /// A match, with the strategy that found it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Hit {
@@ -372,8 +375,18 @@ pub(super) fn splits(field: &str) -> impl Iterator<Item = (&str, &str)> {
 
 /// Returns the fields that have the type: shallow ones first, then whole values of the type, then by their names.
 fn typed(step: &StepData, of: Type, matches: &[Match]) -> Option<Hit> {
+    let nodes = step.parsed().nodes();
+    let mut bytes_left = FORMS_BYTES_MAX;
     let mut forms: Vec<(bool, Match, Value)> = matches
         .iter()
+        .enumerate()
+        .take_while(|(rank, found)| {
+            // Objects within objects of the same name: each would be copied with all that is in it.
+            let left = bytes_left.checked_sub(nodes.held_bytes(found.node));
+            bytes_left = left.unwrap_or(bytes_left);
+            left.is_some() || *rank == 0
+        })
+        .map(|(_, found)| found)
         .filter_map(|found| {
             let (is_whole, value) = form(step, of, found.node)?;
             Some((is_whole, *found, value))

@@ -2,8 +2,10 @@
 
 use super::field::{self, Match, MatchedBy};
 use super::form::form;
+use super::held;
 use super::items;
 use super::numbers;
+use super::outcome::TooLarge;
 use super::step::StepData;
 use crate::steps::extract::Type;
 use crate::steps::parse::{Kind, NodeId};
@@ -22,13 +24,23 @@ pub(super) struct FieldList {
 /// A field that is a list gives its items. Without a match, an alias of the field answers, and then the values of the
 /// type that the field names. `None` if none of them exists. The list may be empty for a type, and for a result whose
 /// main list is empty.
-pub(super) fn all(step: &StepData, field: &str, of: Option<Type>) -> Option<FieldList> {
+///
+/// # Errors
+/// [`TooLarge`] when `reserve` refuses the memory of the values.
+pub(super) fn all(
+    step: &StepData,
+    field: &str,
+    of: Option<Type>,
+    reserve: &dyn Fn(usize) -> Result<(), TooLarge>,
+) -> Result<Option<FieldList>, TooLarge> {
     let nodes = step.parsed().nodes();
     let forms = words::number_forms(field);
     let named = of.or_else(|| forms.iter().find_map(|form| step.set().type_named(form)));
     let fields = fields(step, &forms, named);
     let place = fields.first().map(|id| nodes.path(*id));
     let mut values = Vec::new();
+    // Each value is also compared as text.
+    reserve(fields.iter().map(|id| 2 * nodes.held_bytes(*id)).sum())?;
     for id in fields {
         match of {
             Some(of) => values.extend(form(step, of, id).map(|(_, value)| value)),
@@ -38,33 +50,42 @@ pub(super) fn all(step: &StepData, field: &str, of: Option<Type>) -> Option<Fiel
     if values.is_empty() {
         let type_name = named.map(|named| step.set().name_of(named));
         if type_name.is_none() && (!step.success || count(step) != Some(0)) {
-            return None;
+            return Ok(None);
         }
         let type_name = type_name.unwrap_or_default();
         let extracts = step.extracted().of(type_name);
+        reserve(2 * held::extracts_bytes(step, extracts.iter()))?;
         values.extend(extracts.iter().map(|extract| extract.value(step.parsed())));
         if values.is_empty() && !step.success {
-            return None;
+            return Ok(None);
         }
         let place = match extracts.is_empty() {
             true => "the result, which is an empty list".to_owned(),
             false => format!("{type_name} extractor"),
         };
-        return Some(FieldList {
+        return Ok(Some(FieldList {
             values: distinct(values),
             place,
-        });
+        }));
     }
-    Some(FieldList {
+    Ok(Some(FieldList {
         values: distinct(values),
         place: place.unwrap_or_default(),
-    })
+    }))
 }
 
 /// Returns the values of a plural such as `PR_IDS`, which no field has as its name: those of `ALL_PR_IDS`.
 ///
 /// Types and names with aliases have plurals. Any other word has one if the items of a list have the singular.
-pub(super) fn plural(step: &StepData, field: &str, of: Option<Type>) -> Option<FieldList> {
+///
+/// # Errors
+/// [`TooLarge`] when `reserve` refuses the memory of the values.
+pub(super) fn plural(
+    step: &StepData,
+    field: &str,
+    of: Option<Type>,
+    reserve: &dyn Fn(usize) -> Result<(), TooLarge>,
+) -> Result<Option<FieldList>, TooLarge> {
     let set = step.set();
     let is_known =
         |form: &String| set.type_named(form).is_some() || set.aliases(form).all().next().is_some();
@@ -77,9 +98,12 @@ pub(super) fn plural(step: &StepData, field: &str, of: Option<Type>) -> Option<F
     let is_type = is_plural_of_known(field, &is_known);
     let is_plural =
         singulars.any(|form| form.len() < field.len() && (is_known(&form) || is_in_list(&form)));
-    let list = is_plural.then(|| all(step, field, of)).flatten()?;
+    let list = match is_plural {
+        true => all(step, field, of, reserve)?,
+        false => None,
+    };
     // An empty list has no ids, and that is an answer: nothing is to be done.
-    (!list.values.is_empty() || (is_type && is_empty_list(step))).then_some(list)
+    Ok(list.filter(|list| !list.values.is_empty() || (is_type && is_empty_list(step))))
 }
 
 fn is_plural_of_known(field: &str, is_known: &dyn Fn(&String) -> bool) -> bool {

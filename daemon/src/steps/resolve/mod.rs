@@ -3,6 +3,7 @@
 mod containers;
 mod field;
 mod form;
+mod held;
 mod items;
 #[cfg(test)]
 mod judged;
@@ -29,7 +30,8 @@ use super::extract::{self, ExtractorSet, ValueForm};
 use super::names::{self, Name, StepRef};
 use super::{parse, trail, words};
 use field::Hit;
-use outcome::Outcome;
+use list::FieldList;
+use outcome::{Outcome, TooLarge};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -82,9 +84,19 @@ impl<H: History> Resolver<'_, H> {
             let of = of.as_deref().and_then(|of| self.set.type_named(of));
             let step = self.history.step(step)?;
             let peers = step.and_then(|step| {
-                field::find(&step, &field, of).map(|hit| field::peers(&step, &hit.found))
+                let hit = field::find(&step, &field, of)?;
+                let bytes = held::held_bytes(&step, &hit.found, true);
+                let reserved = self.reserve(bytes);
+                Some(reserved.map(|()| field::peers(&step, &hit.found)))
             });
-            resolution.value = list::distinct(peers.unwrap_or_default()).into();
+            match peers {
+                Some(Ok(peers)) => resolution.value = list::distinct(peers).into(),
+                Some(Err(too_large)) => {
+                    let nothing = Outcome::nothing(Reason::TooLarge, too_large.message());
+                    return Ok(nothing.named(name, self.all_values, self.explain));
+                }
+                None => resolution.value = Value::Array(Vec::new()),
+            }
         }
         Ok(resolution)
     }
@@ -104,7 +116,51 @@ impl<H: History> Resolver<'_, H> {
     }
 
     fn hit(&self, step: Arc<StepData>, hit: &Hit) -> Outcome {
-        Outcome::hit(step, hit, self.set, self.all_values, self.explain)
+        let bytes = held::held_bytes(&step, &hit.found, self.all_values);
+        match self.reserve(bytes) {
+            Ok(()) => Outcome::hit(step, hit, self.set, self.all_values, self.explain),
+            Err(too_large) => Outcome::too_large(step, too_large),
+        }
+    }
+
+    /// Reserves memory for a value before it is built.
+    fn reserve(&self, bytes: usize) -> Result<(), TooLarge> {
+        match self.history.reserve(bytes) {
+            true => Ok(()),
+            false => Err(TooLarge { bytes }),
+        }
+    }
+
+    /// Returns a text of a step as its value.
+    fn text(
+        &self,
+        step: Arc<StepData>,
+        strategy: Strategy,
+        bytes: usize,
+        text: impl FnOnce(&StepData) -> String,
+        place: &str,
+    ) -> Outcome {
+        match self.reserve(bytes) {
+            Ok(()) => {
+                let text = text(&step);
+                Outcome::value(step, strategy, text.into(), place)
+            }
+            Err(too_large) => Outcome::too_large(step, too_large),
+        }
+    }
+
+    /// Converts a list to the outcome.
+    fn list(
+        &self,
+        step: Arc<StepData>,
+        list: Result<Option<FieldList>, TooLarge>,
+        missing: impl FnOnce(Arc<StepData>) -> Outcome,
+    ) -> Outcome {
+        match list {
+            Ok(Some(list)) => Outcome::value(step, Strategy::All, list.values.into(), list.place),
+            Ok(None) => missing(step),
+            Err(too_large) => Outcome::too_large(step, too_large),
+        }
     }
 
     fn field(&self, step: Arc<StepData>, field: &str, of: Option<&str>) -> Outcome {
@@ -112,10 +168,12 @@ impl<H: History> Resolver<'_, H> {
         match field::find(&step, field, of) {
             Some(hit) => self.hit(step, &hit),
             None if of.is_none() && words::same(field, "result") => self.result(step),
-            None => match list::plural(&step, field, of) {
-                Some(list) => Outcome::value(step, Strategy::All, list.values.into(), list.place),
-                None => Outcome::missing(step, field, of, self.set),
-            },
+            None => {
+                let list = list::plural(&step, field, of, &|bytes| self.reserve(bytes));
+                self.list(step, list, |step| {
+                    Outcome::missing(step, field, of, self.set)
+                })
+            }
         }
     }
 
@@ -129,7 +187,11 @@ impl<H: History> Resolver<'_, H> {
         if words::same(field, "error") {
             let error = step.error_text()?;
             let value = match of {
-                None => error.into(),
+                None => {
+                    let bytes = error.len();
+                    let text = |_: &StepData| error;
+                    return Some(self.text(step, Strategy::Outcome, bytes, text, "the error"));
+                }
                 Some(of) => match extract::find_in(self.set, of, &error)?.0 {
                     ValueForm::Text(text) => text.into(),
                     ValueForm::Number(digits) => parse::number(&digits),
@@ -156,8 +218,9 @@ impl<H: History> Resolver<'_, H> {
         if !step.success && step.raw.is_empty() {
             return Outcome::missing(step, "RESULT", None, self.set);
         }
-        let raw = Value::String(step.raw.clone());
-        Outcome::value(step, Strategy::Raw, raw, "the whole result")
+        let bytes = step.raw.len();
+        let raw = |step: &StepData| step.raw.clone();
+        self.text(step, Strategy::Raw, bytes, raw, "the whole result")
     }
 
     /// Returns the outermost object's field `count`, else the length of the main list.
@@ -178,10 +241,10 @@ impl<H: History> Resolver<'_, H> {
 
     fn all(&self, step: Arc<StepData>, field: &str, of: Option<&str>) -> Outcome {
         let of = of.and_then(|of| self.set.type_named(of));
-        match list::all(&step, field, of) {
-            Some(list) => Outcome::value(step, Strategy::All, list.values.into(), list.place),
-            None => Outcome::missing(step, field, of, self.set),
-        }
+        let list = list::all(&step, field, of, &|bytes| self.reserve(bytes));
+        self.list(step, list, |step| {
+            Outcome::missing(step, field, of, self.set)
+        })
     }
 
     /// Joins the raw results of several steps with blank lines.
@@ -213,10 +276,11 @@ impl<H: History> Resolver<'_, H> {
                 };
                 return Ok(Outcome::failed(step, &asked.to_string()));
             }
-            if text.len() + step.raw.len() > COMBINED_BYTES_MAX {
+            let is_too_large = text.len() + step.raw.len() > COMBINED_BYTES_MAX;
+            if is_too_large || self.reserve(step.raw.len()).is_err() {
                 let message = format!(
-                    "the results of steps {first} to {last} are larger than {COMBINED_BYTES_MAX} bytes together: \
-                     ask for fewer"
+                    "the results of steps {first} to {last} are too large together, or with the other values of this \
+                     call: ask for fewer"
                 );
                 return Ok(Outcome::nothing(Reason::TooLarge, message));
             }

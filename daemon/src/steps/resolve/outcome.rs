@@ -40,6 +40,24 @@ pub(super) struct Refusal {
     nearest: Vec<String>,
 }
 
+/// A value that would take more memory than the call has left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TooLarge {
+    /// Memory that the value would take, in bytes.
+    pub(super) bytes: usize,
+}
+
+impl TooLarge {
+    /// Returns the message for the reply.
+    pub(super) fn message(self) -> String {
+        format!(
+            "the value takes {} bytes of memory, more than this call has left: resolve fewer names in one call, or name \
+             a field inside the value",
+            self.bytes
+        )
+    }
+}
+
 impl Outcome {
     /// Creates the outcome for a value that is not a field, with its place.
     pub(super) fn value(
@@ -94,6 +112,16 @@ impl Outcome {
             })),
             Outcome::Nothing(_) => None,
         }
+    }
+
+    /// Creates the outcome for a value that is too large, alone or with the other values of the call.
+    pub(super) fn too_large(step: Arc<StepData>, too_large: TooLarge) -> Outcome {
+        Outcome::Nothing(Refusal {
+            step: Some(step),
+            reason: Reason::TooLarge,
+            message: too_large.message(),
+            nearest: Vec::new(),
+        })
     }
 
     /// Creates an outcome without a value, for a reason that concerns no particular step.

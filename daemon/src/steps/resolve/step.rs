@@ -15,6 +15,9 @@ pub trait History {
 
     /// Returns the attempt that variables use: the latest successful one of this step, else the latest.
     fn step(&self, step: u32) -> Result<Option<Arc<StepData>>, Self::Error>;
+
+    /// Reserves memory for a value before it is built; `false` when the values of the call would take too much.
+    fn reserve(&self, bytes: usize) -> bool;
 }
 
 /// One attempt of a step. Data derived from its result is computed on first use and retained.
@@ -186,6 +189,20 @@ impl StepData {
         let types = self.extracted().types.iter();
         let values: usize = types.map(|found| found.values.len()).sum();
         self.raw.capacity() + self.parsed().bytes() + values * VALUE_BYTES
+    }
+
+    /// Returns the memory that the step takes as far as its data was derived, in bytes.
+    pub(in crate::steps) fn held_bytes(&self) -> usize {
+        self.raw.capacity() + self.parsed.get().map_or(0, ParsedResult::bytes)
+    }
+
+    /// Returns the memory that [`ParsedResult::data`] and all extracted values take together, in bytes.
+    pub(in crate::steps) fn shown_bytes(&self) -> usize {
+        let nodes = self.parsed().nodes();
+        let types = self.extracted().types.iter();
+        let values = types.flat_map(|found| &found.values);
+        let values: usize = values.map(|value| value.held_bytes(nodes)).sum();
+        values + self.parsed().data_bytes()
     }
 
     /// Returns a warning if the result is too large to be read completely.

@@ -472,6 +472,64 @@ fn a_value_is_told_with_its_place() {
     }
 }
 
+/// Each value is reserved before it is built: what exceeds the limit of the call is refused, and smaller values still fit.
+#[test]
+fn values_are_limited_together() {
+    let long = "x".repeat(1000);
+    let result =
+        json!({"note": long, "list": [{"note": long}, {"note": long}], "id": 7}).to_string();
+    for name in [
+        "NOTE_FROM_STEP_1",
+        "LIST_FROM_STEP_1",
+        "RESULT_FROM_STEP_1",
+        "RESULT_FROM_STEP_1_JSON",
+        "ALL_NOTES_FROM_STEP_1",
+        "NOTES_FROM_STEP_1",
+        "COMBINED_RESULTS_FROM_STEPS_1_TO_1",
+    ] {
+        let session = Session::of(&[&result]);
+        assert_ne!(session.get(name).0, Value::Null, "{name}");
+        session.bytes_left.set(Some(900));
+        let (reason, message) = session.none(name);
+        assert_eq!(reason, "too_large", "{name}");
+        assert!(message.contains("fewer"), "{message}");
+        assert_eq!(session.get("ID_FROM_STEP_1").0, json!(7), "{name}");
+    }
+    let mut session = Session::of(&[&result]);
+    session.failed(2, "", Some(&long));
+    session.bytes_left.set(Some(900));
+    assert_eq!(session.none("ERROR_FROM_STEP_2").0, "too_large");
+    let resolver = Resolver {
+        history: &session,
+        set: &session.set,
+        current_step: None,
+        all_values: false,
+        explain: false,
+    };
+    session.bytes_left.set(Some(6000));
+    let Ok(list) = resolver.resolve_list("NOTE_FROM_STEP_1");
+    assert_eq!(list.reason, None);
+    session.bytes_left.set(Some(1500));
+    let Ok(list) = resolver.resolve_list("LIST_NOTE_FROM_STEP_1");
+    assert_eq!(
+        (list.value, list.reason),
+        (Value::Null, Some(Reason::TooLarge))
+    );
+}
+
+/// The memory of a value counts all that is in it.
+#[test]
+fn memory_of_values_is_estimated() {
+    let session = Session::of(&[r#"{"a":[1,2,3],"b":"text"}"#]);
+    let step = session.steps.get(&1).unwrap();
+    let nodes = step.parsed().nodes();
+    let root = nodes.roots()[0];
+    assert_eq!(nodes.held_bytes(root), 6 * 128 + step.raw.len());
+    let number = nodes.children(root + 1).next().unwrap().0;
+    assert_eq!(nodes.held_bytes(number), 128 + 1);
+    assert_eq!(nodes.held_bytes(99), 0);
+}
+
 #[test]
 fn malformed_names_are_told_so() {
     let resolution = Session::of(&[PULL]).resolve("ID_FROM_STEP_0");
