@@ -29,7 +29,7 @@ pub struct Paths {
     pub config: PathBuf,
     /// Store folder.
     pub data: PathBuf,
-    /// Log folder.
+    /// Folder of logs and seals.
     pub state: PathBuf,
     /// Daemon socket.
     pub socket: PathBuf,
@@ -64,7 +64,7 @@ impl Paths {
         let mut paths = Self {
             config: PathBuf::from("/etc/lore/config.toml"),
             data: PathBuf::from("/var/lib/lore"),
-            state: PathBuf::from("/var/log/lore"),
+            state: PathBuf::from("/var/lib/lore-state"),
             socket: PathBuf::from(SYSTEM_SOCKET),
         };
         if let Some(socket) = socket {
@@ -176,6 +176,12 @@ impl Paths {
     #[must_use]
     pub fn log(&self) -> PathBuf {
         self.state.join("lored.log")
+    }
+
+    /// Returns the folder of the seals: outside of the data folder, so that who changes that does not change them.
+    #[must_use]
+    pub fn seals(&self) -> PathBuf {
+        self.state.join("seals")
     }
 
     /// Returns the socket's folder.

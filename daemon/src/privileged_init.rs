@@ -35,6 +35,7 @@ impl PrivilegedInit {
     /// a socket.
     pub fn to_serve(config: &Config, paths: &Paths, everyone: bool) -> Result<Self, SocketError> {
         ensure_folder(&paths.data)?;
+        ensure_folder(&paths.seals())?;
         // Taken before any process is started, because children would inherit it.
         let handed_over = handed_over()?;
         if handed_over.is_none() {
@@ -130,7 +131,7 @@ fn needs(config: &Config, paths: &Paths) -> SandboxNeeds {
     });
     let notified = std::env::var_os("NOTIFY_SOCKET");
     SandboxNeeds {
-        folders: vec![paths.data.clone()],
+        folders: vec![paths.data.clone(), paths.seals()],
         socket_folders: vec![paths.socket_folder().to_path_buf()],
         ports_connected_to: urls.collect(),
         ports_listened_on: config

@@ -15,8 +15,8 @@ use crate::backup::make::BackupOptions;
 use crate::config::log;
 use crate::documents::ingest_worker;
 use crate::importers::{Kind, Prefix};
-use crate::store::seal::Seal;
 use crate::reload::{Reload, ReloadableSettings, SetLog};
+use crate::store::seal::Seal;
 use crate::upstream::broker;
 use crate::{admin, demo, reload};
 

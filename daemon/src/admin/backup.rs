@@ -146,7 +146,16 @@ impl Resealing {
             time: 0,
         };
         let (origin, from) = (Origin::Restored, Position(1));
-        seal(&folder, &self.key, self.store, tail, origin, from, &Clock::System).map_err(text)?;
+        seal(
+            &folder,
+            &self.key,
+            self.store,
+            tail,
+            origin,
+            from,
+            &Clock::System,
+        )
+        .map_err(text)?;
         Ok(())
     }
 }

@@ -68,8 +68,7 @@ pub fn repair(config: &Config, paths: &Paths, accept: bool) -> Outcome {
 fn rebuilt(config: &Config, data: &DataFolder, store: Store) -> Result<Store, String> {
     let store = store.with_sealer(None);
     replay::clear(&store, &Projections).map_err(text)?;
-    let skipped =
-        replay::catch_up(&store, &Projections, config.engine.progress).map_err(text)?;
+    let skipped = replay::catch_up(&store, &Projections, config.engine.progress).map_err(text)?;
     if let Some(lost) = skipped.describe() {
         lore::outln!("{lost}; they stay in the log, and reading them fails");
     }

@@ -235,7 +235,11 @@ impl Tenants {
         let tenant_directory = self.tenant_directory();
         let opened = tokio::task::spawn_blocking(move || {
             ensure_folder(&data)?;
-            Tenant::open(&shared, DataFolder::new(data, state), Some(tenant_directory))
+            Tenant::open(
+                &shared,
+                DataFolder::new(data, state),
+                Some(tenant_directory),
+            )
         })
         .await;
         let unavailable = |why: String| {

@@ -237,7 +237,12 @@ impl Engine {
     /// Returns what every reply should warn of: acknowledged events are missing or damaged. `None` when all is well.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let met = || self.sealer.as_ref()?.damage().map(|met| health::met_damage(&met));
+        let met = || {
+            self.sealer
+                .as_ref()?
+                .damage()
+                .map(|met| health::met_damage(&met))
+        };
         self.health.warning().or_else(met)
     }
 

@@ -31,8 +31,8 @@ use super::{Fold, PublishedState, Settings, Tail};
 use crate::clock::Clock;
 use crate::log::{INDEX, KEPT, Log, Position, record_positions};
 use crate::store::ballast::BallastFile;
-use crate::store::seal::{Origin, SealFile, Sealer};
 use crate::store::recovery::{self, Damage, RecoveryPaths, RecoveryReport, RecoveryScan};
+use crate::store::seal::{Origin, SealFile, Sealer};
 use crate::store::watermark::{self, DurableHead, WatermarkFile};
 use crate::store::{Error, FORMAT_VERSION, Keyspace, Store, StoreId, creation};
 
@@ -347,7 +347,15 @@ fn create(
     })?;
     // A store that is killed before this has no event, and gets its seal at the next start.
     let from = Position(1);
-    seals::seal(folder, &key, id, Tail::default(), Origin::Created, from, clock)?;
+    seals::seal(
+        folder,
+        &key,
+        id,
+        Tail::default(),
+        Origin::Created,
+        from,
+        clock,
+    )?;
     Ok(())
 }
 

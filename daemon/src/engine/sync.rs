@@ -130,7 +130,9 @@ impl SyncStage {
         if !self.head_dirty.swap(false, Ordering::Relaxed) {
             return;
         }
-        let head = lock_unpoisoned(&self.head).as_ref().map(WatermarkFile::sync);
+        let head = lock_unpoisoned(&self.head)
+            .as_ref()
+            .map(WatermarkFile::sync);
         let seal = lock_unpoisoned(&self.seal).as_ref().map(SealFile::sync);
         for synced in [head, seal].into_iter().flatten() {
             if let Err(error) = synced {

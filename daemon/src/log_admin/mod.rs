@@ -13,6 +13,7 @@ mod retention_status;
 mod status;
 pub mod verify;
 pub mod verify_again;
+mod verify_log;
 
 pub use cursors::Cursors;
 pub use retention_status::RetentionOutcome;
@@ -28,5 +29,5 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<commit::ListCursors>(),
     Operation::of::<events::ReadEvents>(),
     Operation::of::<status::Status>(),
-    Operation::of::<verify::VerifyLog>(),
+    Operation::of::<verify_log::VerifyLog>(),
 ];

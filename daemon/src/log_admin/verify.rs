@@ -5,148 +5,24 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lore::protocol::log::{
-    Finding, ForgottenEvents, ForgottenSession, VerifyLogArgs, VerifyLogReply,
-};
+use lore::protocol::log::{Finding, ForgottenEvents, ForgottenSession};
 use lore::protocol::{Position, SessionId};
 
 use crate::checkpoints::{self, ObjectFault};
 use crate::clock::{Clock, format_time};
-use crate::engine::{
-    DataFolder, Fold, PublishedState, Settings, WriteState, replay, seal_key,
-};
+use crate::engine::{DataFolder, Fold, Settings, replay, seal_key};
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::log::{Hash, Header, Log, LoggedEvent, StreamName, forgotten};
-use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::sessions;
-use crate::store::seal::{Seal, Sealer};
+use crate::store::seal::Seal;
 use crate::store::watermark::DurableHead;
-use crate::store::{Blobs, Bytes, Direction, Error, Keyspace, RowVisitor, Rows, Store, StoreId};
+use crate::store::{Blobs, Direction, Error, Keyspace, Rows, Store, StoreId};
 
 /// Maximum number of reported findings; the rest is counted. The same holds for forgotten sessions.
 const FINDINGS_MAX: usize = 100;
 /// Prefix of a replay's folder name, before the process id and a number.
 const VERIFY: &str = "verify-";
-
-/// `verify_log`.
-pub struct VerifyLog;
-
-impl Op for VerifyLog {
-    type Args = VerifyLogArgs;
-    type Reply = VerifyLogReply;
-    const NAME: &'static str = "verify_log";
-    const TITLE: &'static str = "Verify the log";
-    const DESCRIPTION: &'static str = "Verifies the whole log: every link of the chain, every payload, blob and object against its \
-        hash, and every view against a replay.";
-    const ACCESS: Access = Access::Read;
-
-    async fn call(call: Call<VerifyLogArgs>) -> Result<VerifyLogReply, Refusal> {
-        let Call { cx, args, .. } = call;
-        let published = cx.read(args.at_least).await?;
-        let durable = cx.engine.is_durable();
-        blocking(move || {
-            let since = match &args.since {
-                Some(text) => Some(given_seal(&cx.folder, cx.engine.store_id(), text)?),
-                None => None,
-            };
-            let range = (args.from, args.to);
-            let mut report = verify_published(&cx, &published, range, since, &|| false)?;
-            let health = cx.engine.health();
-            if report.findings.is_empty() && range == (None, None) {
-                cx.engine.clear_damage();
-            }
-            if let WriteState::Damaged { reason } = health.get() {
-                report.find(None, "missing", reason);
-            }
-            Ok(VerifyLogReply {
-                events: report.events,
-                ok: report.findings.is_empty(),
-                findings: report.findings,
-                forgotten: report.forgotten,
-                sessions_forgotten: report.sessions_forgotten,
-                events_forgotten: report.events_forgotten,
-                position: published.tail.position,
-                durable,
-                warnings: Vec::new(),
-            })
-        })
-        .await
-    }
-}
-
-/// Verifies a range of a published state, until `is_stopped`.
-///
-/// # Errors
-/// When the verification cannot go on, or was stopped.
-pub fn verify_published(
-    cx: &Context,
-    published: &PublishedState,
-    range: (Option<Position>, Option<Position>),
-    since: Option<Seal>,
-    is_stopped: &dyn Fn() -> bool,
-) -> Result<Report, Refusal> {
-    // The store keeps changing: data deleted meanwhile loses its objects and blobs, too.
-    let is_there = |object: &Hash| match cx.engine.published() {
-        Some(newest) => checkpoints::is_object_there(&newest.snapshot, object),
-        None => Ok(true),
-    };
-    let is_forgotten = |header: &Header| match cx.engine.published() {
-        Some(newest) => cx.fold.is_forgotten(&newest.snapshot, header),
-        None => cx.fold.is_forgotten(&published.snapshot, header),
-    };
-    let rows = StoppableRows {
-        rows: &published.snapshot,
-        is_stopped,
-    };
-    let subject = VerifyTarget {
-        rows: &rows,
-        blobs: &cx.blobs,
-        fold: &*cx.fold,
-        tail: published.tail.position,
-        head: None,
-        since,
-        is_there: &is_there,
-        is_forgotten: &is_forgotten,
-        scratch: &cx.folder.scratch(),
-    };
-    subject.verify(range, &mut |_| {})
-}
-
-/// Rows whose scans end with an error once they are stopped.
-struct StoppableRows<'r> {
-    rows: &'r dyn Rows,
-    is_stopped: &'r dyn Fn() -> bool,
-}
-
-impl Rows for StoppableRows<'_> {
-    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.rows.get(space, key)
-    }
-
-    fn scan(
-        &self,
-        space: Keyspace,
-        low: &[u8],
-        high: &[u8],
-        direction: Direction,
-        visit: RowVisitor<'_>,
-    ) -> Result<(), Error> {
-        self.rows
-            .scan(space, low, high, direction, &mut |key, value| {
-                match (self.is_stopped)() {
-                    true => Err(Error::Stopped {
-                        work: "a verification",
-                    }),
-                    false => visit(key, value),
-                }
-            })
-    }
-
-    fn sealer(&self) -> Option<&Sealer> {
-        self.rows.sealer()
-    }
-}
 
 /// The data to verify.
 pub struct VerifyTarget<'s> {
@@ -186,7 +62,13 @@ pub struct Report {
 }
 
 impl Report {
-    fn find(&mut self, position: Option<Position>, kind: &str, message: impl Into<String>) {
+    /// Adds a finding, within the limit.
+    pub(super) fn find(
+        &mut self,
+        position: Option<Position>,
+        kind: &str,
+        message: impl Into<String>,
+    ) {
         if self.findings.len() < FINDINGS_MAX {
             self.findings.push(Finding {
                 position,
@@ -394,14 +276,6 @@ pub fn own_seal(folder: &DataFolder, store: StoreId, seal: &Seal) -> Result<(), 
         true => Ok(()),
         false => Err("the key of this store did not make the seal".to_owned()),
     }
-}
-
-/// Reads the seal that a caller gave.
-fn given_seal(folder: &DataFolder, store: StoreId, text: &str) -> Result<Seal, Refusal> {
-    let wrong = |why: String| Refusal::new(Code::InvalidInput, format!("`since`: {why}"));
-    let seal: Seal = text.parse().map_err(|error| wrong(format!("{error}")))?;
-    own_seal(folder, store, &seal).map_err(wrong)?;
-    Ok(seal)
 }
 
 /// Lists the sessions that were forgotten on purpose.

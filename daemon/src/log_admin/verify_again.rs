@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::verify::{Report, verify_published};
+use super::verify::Report;
+use super::verify_log::verify_published;
 use crate::engine::PublishedState;
 use crate::error::Refusal;
 use crate::log::Position;
@@ -46,8 +47,16 @@ pub async fn verify_and_mend(context: &Arc<Context>) -> Result<Report, Refusal> 
         tracing::info!(events = report.events, "the log was verified");
         return Ok(report);
     };
-    tracing::error!(kind = first.kind, message = first.message, "damage was found");
-    match report.findings.iter().find(|finding| finding.kind != "view") {
+    tracing::error!(
+        kind = first.kind,
+        message = first.message,
+        "damage was found"
+    );
+    match report
+        .findings
+        .iter()
+        .find(|finding| finding.kind != "view")
+    {
         None => {
             tracing::warn!("the views are rebuilt from the log");
             context.engine.rebuild().await?;

@@ -72,21 +72,23 @@ fn large(
     done: Position,
 ) -> Result<(BTreeMap<String, Arc<Actor>>, Position), Refusal> {
     let (mut sessions, mut to, mut looked_at) = (BTreeMap::new(), done, 0);
-    state.log().walk_whole(Position(done.0 + 1), &mut |event, _| {
-        to = event.position();
-        looked_at += 1;
-        let header = event.header;
-        if header.kind == EventKind::MessageRecorded
-            && let Some(session) = header.session
-        {
-            let actor = Actor {
-                client: concat!("lored/", env!("CARGO_PKG_VERSION")).to_owned(),
-                ..header.actor
-            };
-            sessions.insert(session, Arc::new(actor));
-        }
-        Ok(until(looked_at == EVENTS_MAX))
-    })?;
+    state
+        .log()
+        .walk_whole(Position(done.0 + 1), &mut |event, _| {
+            to = event.position();
+            looked_at += 1;
+            let header = event.header;
+            if header.kind == EventKind::MessageRecorded
+                && let Some(session) = header.session
+            {
+                let actor = Actor {
+                    client: concat!("lored/", env!("CARGO_PKG_VERSION")).to_owned(),
+                    ..header.actor
+                };
+                sessions.insert(session, Arc::new(actor));
+            }
+            Ok(until(looked_at == EVENTS_MAX))
+        })?;
     let mut large = BTreeMap::new();
     for (session, actor) in sessions {
         let lines = sessions::lineage(state, &session)?;

@@ -116,7 +116,11 @@ impl SealCheck {
     ///
     /// # Errors
     /// [`OpenError::OtherStore`] when another store was in this folder before.
-    pub(super) fn of(folder: &DataFolder, store: StoreId, clock: &Clock) -> Result<Self, OpenError> {
+    pub(super) fn of(
+        folder: &DataFolder,
+        store: StoreId,
+        clock: &Clock,
+    ) -> Result<Self, OpenError> {
         let key = match key(folder, clock) {
             Ok(key) => key,
             Err(error) => {
@@ -147,9 +151,7 @@ impl SealCheck {
     /// Returns what checks the events of the store; `None` when there is nothing to check them with.
     pub(super) fn sealer(&self, store: StoreId) -> Option<Arc<Sealer>> {
         match self {
-            Self::Sealed { key, file } => {
-                Some(Arc::new(Sealer::new(key, store, file.end().from)))
-            }
+            Self::Sealed { key, file } => Some(Arc::new(Sealer::new(key, store, file.end().from))),
             Self::None { .. } | Self::Unknown { .. } => None,
         }
     }
@@ -226,13 +228,16 @@ impl SealCheck {
         }
         // The seal may be behind by what a power cut took from it. What follows it carries codes.
         let mut foreign = None;
-        Log::new(store).walk_all(Position(end.position + 1), &mut |at, event, _| match event {
-            Ok(_) => Ok(ControlFlow::Continue(())),
-            Err(error) => {
-                foreign = Some(format!("from position {at} on: {error}; {accept}"));
-                Ok(ControlFlow::Break(()))
-            }
-        })?;
+        Log::new(store).walk_all(
+            Position(end.position + 1),
+            &mut |at, event, _| match event {
+                Ok(_) => Ok(ControlFlow::Continue(())),
+                Err(error) => {
+                    foreign = Some(format!("from position {at} on: {error}; {accept}"));
+                    Ok(ControlFlow::Break(()))
+                }
+            },
+        )?;
         Ok(foreign)
     }
 }

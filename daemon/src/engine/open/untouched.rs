@@ -118,9 +118,7 @@ mod tests {
         std::fs::create_dir_all(folder.seals()).unwrap();
         let file = folder.store().join("engine/1");
         std::fs::write(&file, "rows").unwrap();
-        let mark = |key: u8| {
-            UntouchedMark::of(&folder, &SealKey::new([key; 32]), StoreId([7; 16]))
-        };
+        let mark = |key: u8| UntouchedMark::of(&folder, &SealKey::new([key; 32]), StoreId([7; 16]));
         assert!(!mark(1).take(), "there is none");
         mark(1).leave().unwrap();
         assert!(mark(1).take());

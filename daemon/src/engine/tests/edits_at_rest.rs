@@ -12,8 +12,8 @@ use crate::engine::{
     DataFolder, Engine, Fold, OpenError, OpenedStore, QueuedWrite, Settings, open, replay,
 };
 use crate::log::{
-    Hash, INDEX, LOG, Log, LoggedEvent, Position, RecordKey, codec,
-    decode_record, encode_record, link, payload_hash,
+    Hash, INDEX, LOG, Log, LoggedEvent, Position, RecordKey, codec, decode_record, encode_record,
+    link, payload_hash,
 };
 use crate::log_admin::verify::VerifyTarget;
 use crate::projections::Projections;
@@ -92,8 +92,14 @@ impl Original {
         let engine = start(&folder);
         write(&engine, vec![record(Some("s-1"), None, false)]).await;
         drop(engine);
-        assert!(opened(&folder).unwrap().is_untouched, "nothing has written the files");
-        copy(&made.dir.path().join("live"), &made.dir.path().join("original"));
+        assert!(
+            opened(&folder).unwrap().is_untouched,
+            "nothing has written the files"
+        );
+        copy(
+            &made.dir.path().join("live"),
+            &made.dir.path().join("original"),
+        );
         made
     }
 
@@ -104,7 +110,10 @@ impl Original {
 
     /// Puts the data and the seals back as they were, in the same place.
     fn again(&self) -> DataFolder {
-        replace(&self.dir.path().join("live"), &self.dir.path().join("original"));
+        replace(
+            &self.dir.path().join("live"),
+            &self.dir.path().join("original"),
+        );
         self.folder("live")
     }
 }
@@ -185,15 +194,25 @@ fn store(folder: &DataFolder) -> Store {
 fn rows(store: &Store, space: Keyspace) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut found = Vec::new();
     store
-        .scan(space, &[], &[u8::MAX; 9], Direction::Forward, &mut |key, value| {
-            found.push((key.to_vec(), value.to_vec()));
-            Ok(ControlFlow::Continue(()))
-        })
+        .scan(
+            space,
+            &[],
+            &[u8::MAX; 9],
+            Direction::Forward,
+            &mut |key, value| {
+                found.push((key.to_vec(), value.to_vec()));
+                Ok(ControlFlow::Continue(()))
+            },
+        )
         .unwrap();
     found
 }
 
-fn edit_rows(folder: &DataFolder, space: Keyspace, edit: impl FnOnce(&mut Vec<(Vec<u8>, Vec<u8>)>)) {
+fn edit_rows(
+    folder: &DataFolder,
+    space: Keyspace,
+    edit: impl FnOnce(&mut Vec<(Vec<u8>, Vec<u8>)>),
+) {
     let store = store(folder);
     let before = rows(&store, space);
     let mut after = before.clone();
@@ -201,7 +220,9 @@ fn edit_rows(folder: &DataFolder, space: Keyspace, edit: impl FnOnce(&mut Vec<(V
     assert_ne!(before, after, "the edit changes something");
     let mut tx = Transaction::new(&store);
     before.iter().for_each(|(key, _)| tx.remove(space, key));
-    after.iter().for_each(|(key, value)| tx.put(space, key, value));
+    after
+        .iter()
+        .for_each(|(key, value)| tx.put(space, key, value));
     store.commit(&tx.into_changes(), true).unwrap();
     store.sync().unwrap();
 }
@@ -211,7 +232,11 @@ fn edit_events(folder: &DataFolder, edit: impl FnOnce(&mut Vec<LoggedEvent>)) {
         let mut events = Vec::new();
         for (_, record) in rows.iter() {
             let slices = decode_record(record).unwrap();
-            events.extend(slices.iter().map(|slice| codec::decode_event(slice).unwrap()));
+            events.extend(
+                slices
+                    .iter()
+                    .map(|slice| codec::decode_event(slice).unwrap()),
+            );
         }
         edit(&mut events);
         *rows = events
@@ -275,7 +300,9 @@ type Edit = (&'static str, Noticed, fn(&Original, &DataFolder));
 /// Position 2 is a step of `s-1` with a key, 4 one of the session that was forgotten.
 const EDITS: &[Edit] = &[
     ("another body", Noticed::OnRead, |_, at| {
-        edit_events(at, |events| flip(&mut events[1].payload.as_mut().unwrap().body));
+        edit_events(at, |events| {
+            flip(&mut events[1].payload.as_mut().unwrap().body)
+        });
     }),
     ("another body with its hash", Noticed::OnRead, |_, at| {
         edit_events(at, |events| {
@@ -283,39 +310,56 @@ const EDITS: &[Edit] = &[
             hash_again(&mut events[1]);
         });
     }),
-    ("another body with the whole chain", Noticed::AtStart, |_, at| {
+    (
+        "another body with the whole chain",
+        Noticed::AtStart,
+        |_, at| {
+            edit_events(at, |events| {
+                flip(&mut events[1].payload.as_mut().unwrap().body);
+                hash_again(&mut events[1]);
+                chain_again(events);
+                set_head(at, events);
+            });
+        },
+    ),
+    ("another salt", Noticed::OnRead, |_, at| {
         edit_events(at, |events| {
-            flip(&mut events[1].payload.as_mut().unwrap().body);
-            hash_again(&mut events[1]);
-            chain_again(events);
-            set_head(at, events);
+            flip(&mut events[1].payload.as_mut().unwrap().salt)
         });
     }),
-    ("another salt", Noticed::OnRead, |_, at| {
-        edit_events(at, |events| flip(&mut events[1].payload.as_mut().unwrap().salt));
-    }),
     ("other metadata", Noticed::OnRead, |_, at| {
-        edit_events(at, |events| flip(&mut events[1].payload.as_mut().unwrap().meta));
+        edit_events(at, |events| {
+            flip(&mut events[1].payload.as_mut().unwrap().meta)
+        });
     }),
     ("another author", Noticed::OnRead, |_, at| {
         edit_events(at, |events| in_header(&mut events[1], "tests/1", "tests/2"));
     }),
-    ("another author with the whole chain", Noticed::AtStart, |_, at| {
-        edit_events(at, |events| {
-            in_header(&mut events[1], "tests/1", "tests/2");
-            chain_again(events);
-            set_head(at, events);
-        });
-    }),
+    (
+        "another author with the whole chain",
+        Noticed::AtStart,
+        |_, at| {
+            edit_events(at, |events| {
+                in_header(&mut events[1], "tests/1", "tests/2");
+                chain_again(events);
+                set_head(at, events);
+            });
+        },
+    ),
     ("another session", Noticed::OnRead, |_, at| {
         edit_events(at, |events| in_header(&mut events[1], "s-1", "s-9"));
     }),
     ("another kind", Noticed::OnRead, |_, at| {
-        edit_events(at, |events| in_header(&mut events[1], "StepRecorded", "ToolRecorded"));
+        edit_events(at, |events| {
+            in_header(&mut events[1], "StepRecorded", "ToolRecorded")
+        });
     }),
     ("another time", Noticed::OnRead, |_, at| {
         edit_events(at, |events| {
-            let at = events[1].header_bytes.windows(4).position(|part| part == b"time");
+            let at = events[1]
+                .header_bytes
+                .windows(4)
+                .position(|part| part == b"time");
             events[1].header_bytes[at.unwrap() + 12] ^= 1;
         });
     }),
@@ -329,7 +373,9 @@ const EDITS: &[Edit] = &[
         edit_events(at, |events| events[1].seal = None);
     }),
     ("no seals", Noticed::AtStart, |_, at| {
-        edit_events(at, |events| events.iter_mut().for_each(|event| event.seal = None));
+        edit_events(at, |events| {
+            events.iter_mut().for_each(|event| event.seal = None)
+        });
     }),
     ("another seal", Noticed::OnRead, |_, at| {
         edit_events(at, |events| flip(events[1].seal.as_mut().unwrap()));
@@ -340,7 +386,9 @@ const EDITS: &[Edit] = &[
     ("seals of another key", Noticed::AtStart, |_, at| {
         let id = Store::identify(&at.store()).unwrap();
         let sealer = crate::store::seal::Sealer::new(&SealKey::new([9; 32]), id, 1);
-        edit_events(at, |events| events.iter_mut().for_each(|event| event.seal_with(&sealer)));
+        edit_events(at, |events| {
+            events.iter_mut().for_each(|event| event.seal_with(&sealer))
+        });
     }),
     ("a content that is gone", Noticed::Verified, |_, at| {
         edit_events(at, |events| {
@@ -348,13 +396,17 @@ const EDITS: &[Edit] = &[
             events[1].key = None;
         });
     }),
-    ("two events in each other's place", Noticed::OnRead, |_, at| {
-        edit_rows(at, LOG, |rows| {
-            assert!(rows.len() > 2);
-            let first = rows[0].1.clone();
-            rows[0].1 = std::mem::replace(&mut rows[1].1, first);
-        });
-    }),
+    (
+        "two events in each other's place",
+        Noticed::OnRead,
+        |_, at| {
+            edit_rows(at, LOG, |rows| {
+                assert!(rows.len() > 2);
+                let first = rows[0].1.clone();
+                rows[0].1 = std::mem::replace(&mut rows[1].1, first);
+            });
+        },
+    ),
     ("an event twice", Noticed::AtStart, |_, at| {
         edit_rows(at, LOG, |rows| {
             let last = rows.last().unwrap().clone();
@@ -362,25 +414,36 @@ const EDITS: &[Edit] = &[
             rows.push((end.to_be_bytes().to_vec(), last.1));
         });
     }),
-    ("an event more, with its chain", Noticed::AtStart, |_, at| {
-        edit_events(at, |events| {
-            let (mut forged, end) = (events[1].clone(), events.len() as u64 + 1);
-            forged.header.position = Position(end);
-            let at = forged.header_bytes.windows(8).position(|part| part == b"position");
-            forged.header_bytes[at.unwrap() + 8] = end as u8;
-            events.push(forged);
-            chain_again(events);
-        });
-    }),
+    (
+        "an event more, with its chain",
+        Noticed::AtStart,
+        |_, at| {
+            edit_events(at, |events| {
+                let (mut forged, end) = (events[1].clone(), events.len() as u64 + 1);
+                forged.header.position = Position(end);
+                let at = forged
+                    .header_bytes
+                    .windows(8)
+                    .position(|part| part == b"position");
+                forged.header_bytes[at.unwrap() + 8] = end as u8;
+                events.push(forged);
+                chain_again(events);
+            });
+        },
+    ),
     ("an event less at the end", Noticed::AtStart, |_, at| {
         edit_events(at, |events| drop(events.pop()));
     }),
-    ("an event less at the end, and the head", Noticed::AtStart, |_, at| {
-        edit_events(at, |events| {
-            events.pop();
-            set_head(at, events);
-        });
-    }),
+    (
+        "an event less at the end, and the head",
+        Noticed::AtStart,
+        |_, at| {
+            edit_events(at, |events| {
+                events.pop();
+                set_head(at, events);
+            });
+        },
+    ),
     ("an event less in between", Noticed::Verified, |_, at| {
         edit_events(at, |events| drop(events.remove(4)));
     }),
@@ -393,9 +456,13 @@ const EDITS: &[Edit] = &[
     ("an older copy", Noticed::AtStart, |of, at| {
         replace(&at.data, &of.dir.path().join("after"));
     }),
-    ("an older copy with what was forgotten", Noticed::AtStart, |of, at| {
-        replace(&at.data, &of.dir.path().join("before"));
-    }),
+    (
+        "an older copy with what was forgotten",
+        Noticed::AtStart,
+        |of, at| {
+            replace(&at.data, &of.dir.path().join("before"));
+        },
+    ),
     ("another store", Noticed::AtStart, |of, at| {
         let other = of.folder("other");
         // Another clock gives another id.
@@ -418,21 +485,34 @@ const EDITS: &[Edit] = &[
     ("no key", Noticed::AtStart, |_, at| {
         std::fs::remove_file(at.seal_key()).unwrap();
     }),
-    ("another key of the seals", Noticed::AtStart, |_, at| flip_file(&at.seal_key())),
-    ("forgotten content back, without its tombstone", Noticed::Verified, |of, at| {
-        let before = DataFolder::new(of.dir.path().join("before"), of.dir.path().join("state"));
-        let old = rows(&store(&before), LOG);
-        edit_view(at, "sessions", |rows| {
-            rows.retain(|(key, _)| !key.windows(3).any(|part| part == SECRET.as_bytes()));
-        });
-        let store = store(at);
-        let mut tx = Transaction::new(&store);
-        old.iter().for_each(|(key, record)| tx.put(LOG, key, record));
-        store.commit(&tx.into_changes(), true).unwrap();
+    ("another key of the seals", Noticed::AtStart, |_, at| {
+        flip_file(&at.seal_key())
     }),
-    ("a row of a view", Noticed::Verified, |_, at| edit_view(at, "steps", flip_last)),
-    ("a row of the sessions", Noticed::Verified, |_, at| edit_view(at, "sessions", flip_last)),
-    ("a row less", Noticed::Verified, |_, at| edit_view(at, "steps", |rows| drop(rows.pop()))),
+    (
+        "forgotten content back, without its tombstone",
+        Noticed::Verified,
+        |of, at| {
+            let before = DataFolder::new(of.dir.path().join("before"), of.dir.path().join("state"));
+            let old = rows(&store(&before), LOG);
+            edit_view(at, "sessions", |rows| {
+                rows.retain(|(key, _)| !key.windows(3).any(|part| part == SECRET.as_bytes()));
+            });
+            let store = store(at);
+            let mut tx = Transaction::new(&store);
+            old.iter()
+                .for_each(|(key, record)| tx.put(LOG, key, record));
+            store.commit(&tx.into_changes(), true).unwrap();
+        },
+    ),
+    ("a row of a view", Noticed::Verified, |_, at| {
+        edit_view(at, "steps", flip_last)
+    }),
+    ("a row of the sessions", Noticed::Verified, |_, at| {
+        edit_view(at, "sessions", flip_last)
+    }),
+    ("a row less", Noticed::Verified, |_, at| {
+        edit_view(at, "steps", |rows| drop(rows.pop()))
+    }),
     ("a row more", Noticed::Verified, |_, at| {
         edit_view(at, "steps", |rows| rows.push((vec![200; 9], vec![1])));
     }),
@@ -475,7 +555,9 @@ async fn edits_behind_the_daemons_back_are_noticed() {
 async fn a_view_that_says_it_is_behind_is_rebuilt() {
     let original = Original::new().await;
     let folder = original.again();
-    edit_view(&folder, "sessions", |rows| rows[0].1 = 1_u64.to_be_bytes().to_vec());
+    edit_view(&folder, "sessions", |rows| {
+        rows[0].1 = 1_u64.to_be_bytes().to_vec()
+    });
     let (noticed, why) = notice(&folder);
     assert_eq!((noticed, why.as_str()), (Noticed::Never, ""));
 }
@@ -486,7 +568,9 @@ async fn a_view_that_says_it_is_behind_is_rebuilt() {
 async fn around_damage_everything_is_served() {
     let original = Original::new().await;
     let folder = original.again();
-    edit_events(&folder, |events| flip(&mut events[4].payload.as_mut().unwrap().body));
+    edit_events(&folder, |events| {
+        flip(&mut events[4].payload.as_mut().unwrap().body)
+    });
     let whole = |store: &Store| {
         let mut whole = Vec::new();
         Log::new(store)

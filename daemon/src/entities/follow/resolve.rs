@@ -104,22 +104,25 @@ async fn pending(
         let Some(resolvers) = cx.extensions.get::<Resolvers>() else {
             return Ok((found, state.position()));
         };
-        state.log().walk_whole(Position(done.0 + 1), &mut |event, _| {
-            looked_at += 1;
-            to = event.position();
-            if let (Some(session), Ok(Some(meta))) = (&event.header.session, Event::of(&event)) {
-                for mention in mentions_of(meta) {
-                    if resolvers.is_auto(&mention.kind) && !mention.nested {
-                        found.insert(PendingLookup {
-                            session: session.clone(),
-                            entity: mention.entity(),
-                            name: mention.name,
-                        });
+        state
+            .log()
+            .walk_whole(Position(done.0 + 1), &mut |event, _| {
+                looked_at += 1;
+                to = event.position();
+                if let (Some(session), Ok(Some(meta))) = (&event.header.session, Event::of(&event))
+                {
+                    for mention in mentions_of(meta) {
+                        if resolvers.is_auto(&mention.kind) && !mention.nested {
+                            found.insert(PendingLookup {
+                                session: session.clone(),
+                                entity: mention.entity(),
+                                name: mention.name,
+                            });
+                        }
                     }
                 }
-            }
-            Ok(until(looked_at == EVENTS_MAX))
-        })?;
+                Ok(until(looked_at == EVENTS_MAX))
+            })?;
         let now = cx.engine.clock().now();
         let mut lookups = BTreeSet::new();
         for one in found {

@@ -181,16 +181,19 @@ async fn written(cx: &Arc<Context>, done: Position) -> Result<(Position, BTreeSe
     let state = State::live(cx, None).await?;
     blocking(move || {
         let (mut to, mut names, mut looked_at) = (done, BTreeSet::new(), 0);
-        state.log().walk_whole(Position(done.0 + 1), &mut |event, _| {
-            to = event.position();
-            looked_at += 1;
-            if event.header.kind == EventKind::ContextWritten
-                && let (Some(project), Some(file_type)) = (&event.header.project, type_of(&event)?)
-            {
-                names.extend(Name::new(project, &file_type).ok());
-            }
-            Ok(until(looked_at == EVENTS_MAX))
-        })?;
+        state
+            .log()
+            .walk_whole(Position(done.0 + 1), &mut |event, _| {
+                to = event.position();
+                looked_at += 1;
+                if event.header.kind == EventKind::ContextWritten
+                    && let (Some(project), Some(file_type)) =
+                        (&event.header.project, type_of(&event)?)
+                {
+                    names.extend(Name::new(project, &file_type).ok());
+                }
+                Ok(until(looked_at == EVENTS_MAX))
+            })?;
         Ok((to, names))
     })
     .await

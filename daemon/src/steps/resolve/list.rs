@@ -2,11 +2,11 @@
 
 use super::field::{self, Match, MatchedBy};
 use super::form::form;
-use super::held;
 use super::items;
 use super::numbers;
 use super::outcome::TooLarge;
 use super::step::StepData;
+use super::value_sizes;
 use crate::steps::extract::Type;
 use crate::steps::parse::{Kind, NodeId};
 use crate::steps::words;
@@ -54,7 +54,7 @@ pub(super) fn all(
         }
         let type_name = type_name.unwrap_or_default();
         let extracts = step.extracted().of(type_name);
-        reserve(2 * held::extracts_bytes(step, extracts.iter()))?;
+        reserve(2 * value_sizes::extracts_bytes(step, extracts.iter()))?;
         values.extend(extracts.iter().map(|extract| extract.value(step.parsed())));
         if values.is_empty() && !step.success {
             return Ok(None);

@@ -3,7 +3,6 @@
 mod containers;
 mod field;
 mod form;
-mod held;
 mod items;
 #[cfg(test)]
 mod judged;
@@ -22,6 +21,7 @@ mod resolution;
 mod step;
 #[cfg(test)]
 mod tests;
+mod value_sizes;
 
 pub use resolution::{Reason, Resolution, Strategy};
 pub use step::{History, StepData};
@@ -85,7 +85,7 @@ impl<H: History> Resolver<'_, H> {
             let step = self.history.step(step)?;
             let peers = step.and_then(|step| {
                 let hit = field::find(&step, &field, of)?;
-                let bytes = held::held_bytes(&step, &hit.found, true);
+                let bytes = value_sizes::held_bytes(&step, &hit.found, true);
                 let reserved = self.reserve(bytes);
                 Some(reserved.map(|()| field::peers(&step, &hit.found)))
             });
@@ -116,7 +116,7 @@ impl<H: History> Resolver<'_, H> {
     }
 
     fn hit(&self, step: Arc<StepData>, hit: &Hit) -> Outcome {
-        let bytes = held::held_bytes(&step, &hit.found, self.all_values);
+        let bytes = value_sizes::held_bytes(&step, &hit.found, self.all_values);
         match self.reserve(bytes) {
             Ok(()) => Outcome::hit(step, hit, self.set, self.all_values, self.explain),
             Err(too_large) => Outcome::too_large(step, too_large),

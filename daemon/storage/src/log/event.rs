@@ -401,7 +401,13 @@ impl LoggedEvent {
         };
         let (position, payload, link) = (self.position().0, &self.payload_hash.0, &self.link.0);
         sealer
-            .check(position, &self.header_bytes, payload, link, self.seal.as_ref())
+            .check(
+                position,
+                &self.header_bytes,
+                payload,
+                link,
+                self.seal.as_ref(),
+            )
             .map_err(ChainError::Seal)
     }
 

@@ -65,8 +65,8 @@ impl<'r> Log<'r> {
 
     /// Decodes the event that should be at a position, and checks that it is what was recorded.
     fn genuine(&self, key: &[u8], position: Position, stored: &[u8]) -> Result<LoggedEvent, Error> {
-        let event = codec::decode_event(stored)
-            .map_err(|reason| self.damaged(key, position, &reason))?;
+        let event =
+            codec::decode_event(stored).map_err(|reason| self.damaged(key, position, &reason))?;
         if event.position() != position {
             let why = "the event there belongs to another position";
             return Err(self.damaged(key, position, &why));
@@ -194,9 +194,7 @@ impl<'r> Log<'r> {
             &mut |key, value| {
                 let slices = record::decode(value).map_err(|reason| corrupt(key, reason))?;
                 let newest = slices.last().map(|slice| codec::decode_event(slice));
-                last = newest
-                    .transpose()
-                    .map_err(|reason| corrupt(key, reason))?;
+                last = newest.transpose().map_err(|reason| corrupt(key, reason))?;
                 Ok(ControlFlow::Break(()))
             },
         )?;

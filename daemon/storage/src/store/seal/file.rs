@@ -71,7 +71,9 @@ pub struct SealedEnd {
 pub fn place(data: &Path) -> [u8; 16] {
     let digest: [u8; 32] = Sha256::digest(data.as_os_str().as_encoded_bytes()).into();
     let mut mark = [0; 16];
-    mark.iter_mut().zip(digest).for_each(|(to, from)| *to = from);
+    mark.iter_mut()
+        .zip(digest)
+        .for_each(|(to, from)| *to = from);
     mark
 }
 
@@ -139,9 +141,7 @@ impl SealFile {
         entries
             .flatten()
             .filter_map(|entry| StoreId::parse(entry.file_name().to_str()?))
-            .find(|store| {
-                Self::open(folder, key, *store).is_ok_and(|file| file.end.place == place)
-            })
+            .find(|store| Self::open(folder, key, *store).is_ok_and(|file| file.end.place == place))
     }
 
     /// Returns the recorded end.
@@ -201,7 +201,12 @@ impl SlotFormat for Coded {
         bytes.extend(sequence.to_le_bytes());
         bytes.extend(end.position.to_le_bytes());
         bytes.extend(end.link);
-        for number in [end.forgotten, end.from, end.origin_position, end.origin_time] {
+        for number in [
+            end.forgotten,
+            end.from,
+            end.origin_position,
+            end.origin_time,
+        ] {
             bytes.extend(number.to_le_bytes());
         }
         bytes.extend(end.place);
@@ -298,9 +303,7 @@ mod tests {
         file.sync().unwrap();
         let read = SealFile::open(folder.path(), &key(), ID).unwrap();
         assert_eq!(read.end(), end(6));
-        let found = |path: &str| {
-            SealFile::store_at(folder.path(), &key(), place(Path::new(path)))
-        };
+        let found = |path: &str| SealFile::store_at(folder.path(), &key(), place(Path::new(path)));
         assert_eq!(found("/data"), Some(ID));
         assert_eq!(found("/other"), None);
         let seal = read.end().seal(&key(), ID);

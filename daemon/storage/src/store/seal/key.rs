@@ -196,7 +196,10 @@ mod tests {
     fn a_key_is_made_once_and_private() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("seals/key");
-        assert!(matches!(SealKey::read(&path, None), Err(KeyError::Missing(_))));
+        assert!(matches!(
+            SealKey::read(&path, None),
+            Err(KeyError::Missing(_))
+        ));
         let made = SealKey::read_or_create(&path, None, &Clock::System).unwrap();
         let read = SealKey::read_or_create(&path, None, &Clock::System).unwrap();
         assert_eq!(made.0, read.0);
@@ -221,7 +224,10 @@ mod tests {
         assert!(refused.to_string().contains("chmod 600"), "{refused}");
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         std::fs::write(&path, [1; 31]).unwrap();
-        assert!(matches!(SealKey::read(&path, None), Err(KeyError::TooShort(_))));
+        assert!(matches!(
+            SealKey::read(&path, None),
+            Err(KeyError::TooShort(_))
+        ));
     }
 
     /// RFC 4231, test case 2.

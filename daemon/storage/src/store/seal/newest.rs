@@ -51,7 +51,8 @@ fn code(key: &SealKey, store: StoreId, position: u64, link: &[u8; 32]) -> [u8; 3
 
 impl std::fmt::Display for Seal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let hex = |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
+        let hex =
+            |bytes: &[u8]| -> String { bytes.iter().map(|byte| format!("{byte:02x}")).collect() };
         write!(
             f,
             "{PREFIX}:{}:{}:{}:{}",
@@ -76,7 +77,9 @@ impl FromStr for Seal {
             return Err(wrong("this begins otherwise"));
         }
         Ok(Self {
-            store: StoreId(bytes(store).ok_or_else(|| wrong("the store has 32 hexadecimal digits"))?),
+            store: StoreId(
+                bytes(store).ok_or_else(|| wrong("the store has 32 hexadecimal digits"))?,
+            ),
             position: position
                 .parse()
                 .map_err(|_| wrong("the position is a number"))?,
@@ -116,7 +119,10 @@ mod tests {
         assert_eq!(read, seal);
         assert!(read.is_made_with(&key));
         assert!(!read.is_made_with(&SealKey::new([2; 32])));
-        let moved = Seal { position: 11, ..read };
+        let moved = Seal {
+            position: 11,
+            ..read
+        };
         assert!(!moved.is_made_with(&key));
     }
 

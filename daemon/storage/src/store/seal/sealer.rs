@@ -74,7 +74,10 @@ impl Sealer {
     /// Returns the code of an event.
     #[must_use]
     pub fn seal(&self, header: &[u8], payload_hash: &[u8; 32], link: &[u8; 32]) -> EventSeal {
-        let whole = self.begin(header, payload_hash, link).finalize().into_bytes();
+        let whole = self
+            .begin(header, payload_hash, link)
+            .finalize()
+            .into_bytes();
         let mut code = EventSeal::default();
         code.iter_mut().zip(whole).for_each(|(to, from)| *to = from);
         code
@@ -183,14 +186,26 @@ mod tests {
         };
         assert_eq!(check(&own, 9, header, &payload, &link, Some(&code)), Ok(()));
         let wrong = Err(SealError::Wrong);
-        assert_eq!(check(&own, 9, b"other", &payload, &link, Some(&code)), wrong);
+        assert_eq!(
+            check(&own, 9, b"other", &payload, &link, Some(&code)),
+            wrong
+        );
         assert_eq!(check(&own, 9, header, &[4; 32], &link, Some(&code)), wrong);
-        assert_eq!(check(&own, 9, header, &payload, &[4; 32], Some(&code)), wrong);
+        assert_eq!(
+            check(&own, 9, header, &payload, &[4; 32], Some(&code)),
+            wrong
+        );
         for other in [sealer(2, ID, 5), sealer(1, StoreId([8; 16]), 5)] {
-            assert_eq!(check(&other, 9, header, &payload, &link, Some(&code)), wrong);
+            assert_eq!(
+                check(&other, 9, header, &payload, &link, Some(&code)),
+                wrong
+            );
         }
         assert_eq!(check(&own, 4, header, &payload, &link, None), Ok(()));
-        assert_eq!(check(&own, 4, header, &payload, &link, Some(&[0; 16])), Ok(()));
+        assert_eq!(
+            check(&own, 4, header, &payload, &link, Some(&[0; 16])),
+            Ok(())
+        );
         let unsealed = Err(SealError::Unsealed);
         assert_eq!(check(&own, 5, header, &payload, &link, None), unsealed);
     }

@@ -1,0 +1,143 @@
+//! `verify_log`: verifies the published state, until its caller does not need the result any more.
+
+use lore::protocol::Position;
+use lore::protocol::log::{VerifyLogArgs, VerifyLogReply};
+
+use super::verify::{Report, VerifyTarget, own_seal};
+use crate::checkpoints;
+use crate::engine::{DataFolder, PublishedState, WriteState};
+use crate::error::{Code, Refusal};
+use crate::log::{Hash, Header};
+use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::store::seal::{Seal, Sealer};
+use crate::store::{Bytes, Direction, Error, Keyspace, RowVisitor, Rows, StoreId};
+
+/// `verify_log`.
+pub struct VerifyLog;
+
+impl Op for VerifyLog {
+    type Args = VerifyLogArgs;
+    type Reply = VerifyLogReply;
+    const NAME: &'static str = "verify_log";
+    const TITLE: &'static str = "Verify the log";
+    const DESCRIPTION: &'static str = "Verifies the whole log: every link of the chain, every payload, blob and object against its \
+        hash, and every view against a replay.";
+    const ACCESS: Access = Access::Read;
+
+    async fn call(call: Call<VerifyLogArgs>) -> Result<VerifyLogReply, Refusal> {
+        let Call { cx, args, .. } = call;
+        let published = cx.read(args.at_least).await?;
+        let durable = cx.engine.is_durable();
+        blocking(move || {
+            let since = match &args.since {
+                Some(text) => Some(given_seal(&cx.folder, cx.engine.store_id(), text)?),
+                None => None,
+            };
+            let range = (args.from, args.to);
+            let mut report = verify_published(&cx, &published, range, since, &|| false)?;
+            let health = cx.engine.health();
+            if report.findings.is_empty() && range == (None, None) {
+                cx.engine.clear_damage();
+            }
+            if let WriteState::Damaged { reason } = health.get() {
+                report.find(None, "missing", reason);
+            }
+            Ok(VerifyLogReply {
+                events: report.events,
+                ok: report.findings.is_empty(),
+                findings: report.findings,
+                forgotten: report.forgotten,
+                sessions_forgotten: report.sessions_forgotten,
+                events_forgotten: report.events_forgotten,
+                position: published.tail.position,
+                durable,
+                warnings: Vec::new(),
+            })
+        })
+        .await
+    }
+}
+
+/// Verifies a range of a published state, until `is_stopped`.
+///
+/// # Errors
+/// When the verification cannot go on, or was stopped.
+pub fn verify_published(
+    cx: &Context,
+    published: &PublishedState,
+    range: (Option<Position>, Option<Position>),
+    since: Option<Seal>,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<Report, Refusal> {
+    // The store keeps changing: data deleted meanwhile loses its objects and blobs, too.
+    let is_there = |object: &Hash| match cx.engine.published() {
+        Some(newest) => checkpoints::is_object_there(&newest.snapshot, object),
+        None => Ok(true),
+    };
+    let is_forgotten = |header: &Header| match cx.engine.published() {
+        Some(newest) => cx.fold.is_forgotten(&newest.snapshot, header),
+        None => cx.fold.is_forgotten(&published.snapshot, header),
+    };
+    let rows = StoppableRows {
+        rows: &published.snapshot,
+        is_stopped,
+    };
+    let subject = VerifyTarget {
+        rows: &rows,
+        blobs: &cx.blobs,
+        fold: &*cx.fold,
+        tail: published.tail.position,
+        head: None,
+        since,
+        is_there: &is_there,
+        is_forgotten: &is_forgotten,
+        scratch: &cx.folder.scratch(),
+    };
+    subject.verify(range, &mut |_| {})
+}
+
+/// Rows whose scans end with an error once they are stopped.
+struct StoppableRows<'r> {
+    rows: &'r dyn Rows,
+    is_stopped: &'r dyn Fn() -> bool,
+}
+
+impl Rows for StoppableRows<'_> {
+    fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        self.rows.get(space, key)
+    }
+
+    fn scan(
+        &self,
+        space: Keyspace,
+        low: &[u8],
+        high: &[u8],
+        direction: Direction,
+        visit: RowVisitor<'_>,
+    ) -> Result<(), Error> {
+        self.rows.scan(
+            space,
+            low,
+            high,
+            direction,
+            &mut |key, value| match (self.is_stopped)() {
+                true => Err(Error::Stopped {
+                    work: "a verification",
+                }),
+                false => visit(key, value),
+            },
+        )
+    }
+
+    fn sealer(&self) -> Option<&Sealer> {
+        self.rows.sealer()
+    }
+}
+
+/// Reads the seal that a caller gave.
+fn given_seal(folder: &DataFolder, store: StoreId, text: &str) -> Result<Seal, Refusal> {
+    let wrong = |why: String| Refusal::new(Code::InvalidInput, format!("`since`: {why}"));
+    let seal: Seal = text.parse().map_err(|error| wrong(format!("{error}")))?;
+    own_seal(folder, store, &seal).map_err(wrong)?;
+    Ok(seal)
+}
