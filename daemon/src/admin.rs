@@ -36,7 +36,7 @@ fn text(error: impl std::fmt::Display) -> String {
 }
 
 fn folder(paths: &Paths) -> DataFolder {
-    DataFolder::new(&paths.data, &paths.state)
+    DataFolder::new(&paths.data, paths.seals())
 }
 
 /// Reason why a command that needs exclusive access did not start.
@@ -85,7 +85,7 @@ pub fn seal(paths: &Paths) -> Outcome {
     let data = folder(paths);
     let store = Store::identify(&data.store()).map_err(text)?;
     let key = seal_key(&data, &Clock::System).map_err(text)?;
-    let file = SealFile::open(&data.seals(), &key, store).map_err(text)?;
+    let file = SealFile::open(&data.seals, &key, store).map_err(text)?;
     lore::outln!("{}", file.end().seal(&key, store));
     Ok(true)
 }

@@ -135,7 +135,7 @@ impl Daemon {
             paths.socket = socket.path().to_path_buf();
         }
         let (bind_at, data) = (paths.socket.clone(), paths.data.clone());
-        let folder = DataFolder::new(&paths.data, &paths.state);
+        let folder = DataFolder::new(&paths.data, paths.seals());
         let lives = ReloadableSettings::new(config);
         let model_places = ModelPlaces::of_this_program(&config.search, folder.models());
         let shared = Shared {

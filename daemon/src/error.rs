@@ -132,6 +132,11 @@ impl From<store::Error> for Refusal {
         match &error {
             store::Error::Corrupt { .. } => Self::new(Code::Corrupt, error.to_string())
                 .hint("Run `lored verify` for the extent; other data is served as before."),
+            store::Error::Engine(_) if error.is_engine_damage() => {
+                Self::new(Code::Corrupt, error.to_string()).hint(
+                    "Restart the daemon, or run `lored repair`: what can be read is put into a new store.",
+                )
+            }
             store::Error::Engine(_)
             | store::Error::File { .. }
             | store::Error::Foreign { .. }

@@ -1,5 +1,6 @@
 //! `lored repair`: shows damage, and lets a person accept what is left.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use lore::paths::Paths;
@@ -7,14 +8,14 @@ use lore::paths::Paths;
 use super::{Outcome, folder, lock_for, open, text};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{DataFolder, OpenedStore, replay, seal, seal_key};
+use crate::engine::{DataFolder, OpenedStore, mark_unreadable, replay, seal, seal_key};
 use crate::log::{Log, Position};
 use crate::projections::Projections;
 use crate::service::Lock;
 use crate::store::recovery;
 use crate::store::seal::{KeyError, Origin, SealFile, SealKey, Sealer, place};
 use crate::store::watermark::{DurableHead, WatermarkFile};
-use crate::store::{Store, StoreId};
+use crate::store::{Direction, Error, Rows, Store, StoreId};
 
 /// Shows the damage and, with `accept`, accepts it.
 ///
@@ -30,6 +31,12 @@ pub fn repair(config: &Config, paths: &Paths, accept: bool) -> Outcome {
         put_foreign_seals_aside(&data)?;
     }
     let mut opened = open(config, paths)?;
+    if let Err(error) = readable(&opened.store) {
+        lore::outln!("{error}; what can be read is put into a new store");
+        mark_unreadable(&data, opened.store.id()).map_err(text)?;
+        drop(opened);
+        opened = open(config, paths)?;
+    }
     let Some(damage) = &opened.damage else {
         lore::outln!(
             "nothing is damaged: {} events, the last one acknowledged",
@@ -61,6 +68,16 @@ pub fn repair(config: &Config, paths: &Paths, accept: bool) -> Outcome {
         opened.tail.position
     );
     Ok(true)
+}
+
+/// Reads every row once.
+fn readable(store: &Store) -> Result<(), Error> {
+    for space in store.keyspaces() {
+        store.scan(space, &[], &[u8::MAX; 64], Direction::Forward, &mut |_, _| {
+            Ok(ControlFlow::Continue(()))
+        })?;
+    }
+    Ok(())
 }
 
 /// Folds every view again: rows of events that are not accepted must not remain. What is not genuine by the old seal
@@ -100,7 +117,7 @@ fn seal_accepted(data: &DataFolder, opened: &OpenedStore) -> Result<(), String> 
 }
 
 /// Returns the position after the last event without a code of this key.
-fn first_sealed(store: &Store, key: &SealKey) -> Result<Position, crate::store::Error> {
+fn first_sealed(store: &Store, key: &SealKey) -> Result<Position, Error> {
     let sealer = Sealer::new(key, store.id(), 1);
     let mut from = Position(1);
     Log::new(store).walk_all(Position(1), &mut |at, event, _| {
@@ -108,7 +125,7 @@ fn first_sealed(store: &Store, key: &SealKey) -> Result<Position, crate::store::
         if !genuine {
             from = Position(at.0 + 1);
         }
-        Ok(std::ops::ControlFlow::Continue(()))
+        Ok(ControlFlow::Continue(()))
     })?;
     Ok(from)
 }
@@ -116,7 +133,7 @@ fn first_sealed(store: &Store, key: &SealKey) -> Result<Position, crate::store::
 /// Returns the store that was in this data folder last, by the seals.
 fn sealed_here(data: &DataFolder) -> Option<StoreId> {
     let key = seal_key(data, &Clock::System).ok()?;
-    SealFile::store_at(&data.seals(), &key, place(&data.data))
+    SealFile::store_at(&data.seals, &key, place(&data.data))
 }
 
 /// Puts the seal of whatever store was in this folder out of the way.
@@ -137,14 +154,14 @@ fn put_foreign_seals_aside(data: &DataFolder) -> Result<(), String> {
     let Ok(key) = seal_key(data, &Clock::System) else {
         return Ok(());
     };
-    match SealFile::open(&data.seals(), &key, here) {
+    match SealFile::open(&data.seals, &key, here) {
         Ok(file) if file.end().forgotten > 0 => put_aside(data, here),
         Ok(_) | Err(_) => Ok(()),
     }
 }
 
 fn put_aside(data: &DataFolder, store: StoreId) -> Result<(), String> {
-    let path = SealFile::path(&data.seals(), store);
+    let path = SealFile::path(&data.seals, store);
     std::fs::rename(&path, aside_of(&path)).map_err(text)
 }
 

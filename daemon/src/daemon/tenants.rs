@@ -231,13 +231,13 @@ impl Tenants {
     async fn open(&self, uid: u32) -> Result<Tenant, Refusal> {
         let reserved = self.reserve().await?;
         let (shared, data) = (Arc::clone(&self.shared), self.folder_of(uid));
-        let state = shared.paths.state.join("users").join(uid.to_string());
+        let seals = shared.paths.seals().join("users").join(uid.to_string());
         let tenant_directory = self.tenant_directory();
         let opened = tokio::task::spawn_blocking(move || {
             ensure_folder(&data)?;
             Tenant::open(
                 &shared,
-                DataFolder::new(data, state),
+                DataFolder::new(data, seals),
                 Some(tenant_directory),
             )
         })

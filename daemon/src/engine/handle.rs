@@ -10,7 +10,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use super::compaction::Compactor;
 use super::group::Request;
 use super::health::{self, Health, WriteState};
-use super::open::UntouchedMark;
+use super::open::{self, UntouchedMark};
 use super::writer::{Job, Message};
 use super::{Command, DecisionContext, KeyClaim, Outcome, PublishedState};
 use crate::clock::Clock;
@@ -251,6 +251,16 @@ impl Engine {
         self.health.note_damage(None);
         if let Some(sealer) = &self.sealer {
             sealer.clear_damage();
+        }
+    }
+
+    /// Ends the daemon, so that its next start reads the damaged files of the storage engine block by block.
+    pub fn restart_to_salvage(&self, reason: &str) {
+        match open::mark_unreadable(&self.compactor.folder, self.store_id) {
+            Ok(()) => self.health.set(WriteState::Failed {
+                reason: reason.to_owned(),
+            }),
+            Err(error) => tracing::error!(%error, "the damaged store was not marked"),
         }
     }
 

@@ -24,7 +24,9 @@ use std::sync::Arc;
 pub use compaction::CompactionResult;
 pub use handle::{Engine, QueuedWrite};
 pub use health::{Health, WriteState};
-pub use open::{DataFolder, OpenError, OpenedStore, SealCheck, seal, seal_key};
+pub use open::{
+    DataFolder, OpenError, OpenedStore, SealCheck, mark_unreadable, salvage_now, seal, seal_key,
+};
 
 use crate::clock::Micros;
 use crate::error::Refusal;

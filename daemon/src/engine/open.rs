@@ -3,6 +3,7 @@
 
 mod error;
 mod folder;
+mod salvaging;
 mod seals;
 mod untouched;
 
@@ -16,7 +17,9 @@ use tokio::sync::Semaphore;
 
 pub use error::OpenError;
 pub use folder::DataFolder;
+pub use salvaging::{mark_unreadable, salvage_now};
 pub use seals::{SealCheck, key as seal_key, seal};
+use salvaging::open_or_salvage;
 pub(super) use untouched::UntouchedMark;
 
 use super::compaction::Compactor;
@@ -34,7 +37,7 @@ use crate::store::ballast::BallastFile;
 use crate::store::recovery::{self, Damage, RecoveryPaths, RecoveryReport, RecoveryScan};
 use crate::store::seal::{Origin, SealFile, Sealer};
 use crate::store::watermark::{self, DurableHead, WatermarkFile};
-use crate::store::{Error, FORMAT_VERSION, Keyspace, Store, StoreId, creation};
+use crate::store::{Error, FORMAT_VERSION, Keyspace, Store, StoreId, creation, salvage};
 
 /// Maximum time that readers may hold the old store while it is reopened.
 const DRAIN_MAX: Duration = Duration::from_secs(10);
@@ -77,6 +80,7 @@ impl OpenedStore {
         let dir = folder.store();
         let spaces = keyspaces(fold);
         creation::sweep(&dir)?;
+        salvage::finish(&dir)?;
         if !dir.exists() {
             create(folder, &spaces, settings, clock)?;
         }
@@ -85,8 +89,7 @@ impl OpenedStore {
         let is_untouched = seal.mark(folder, id).is_some_and(|mark| mark.take());
         let head = WatermarkFile::open(&folder.watermark_path(), id.0);
         let recorded = head.as_ref().ok().map(|(_, recorded)| *recorded);
-        let look = look(folder, recorded, clock)?;
-        let (store, _) = Store::open(&dir, &spaces, &settings.store)?;
+        let (look, store, lost) = open_or_salvage(folder, id, &spaces, recorded, settings, clock)?;
         let store = store.with_sealer(seal.sealer(id));
         let last = tail_of(&store)?.position;
         let mut damage = match store.settle_look(look, last.0)? {
@@ -97,6 +100,7 @@ impl OpenedStore {
             }
             RecoveryReport::Damage(found) => Some(describe(&found)),
         };
+        damage = damage.or(lost);
         if damage.is_some() {
             // Rows of the log may be missing although their views were flushed long ago.
             replay::clear(&store, fold)?;

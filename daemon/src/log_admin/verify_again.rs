@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::verify::Report;
 use super::verify_log::verify_published;
 use crate::engine::PublishedState;
-use crate::error::Refusal;
+use crate::error::{Code, Refusal};
 use crate::log::Position;
 use crate::operation::{Context, blocking};
 
@@ -42,7 +42,14 @@ pub async fn run(context: Arc<Context>) {
 /// When the verification cannot go on.
 pub async fn verify_and_mend(context: &Arc<Context>) -> Result<Report, Refusal> {
     let published = context.engine.read().await?;
-    let report = verified(context, published).await?;
+    let report = match verified(context, published).await {
+        Err(refusal) if refusal.code == Code::Corrupt => {
+            // Not even a verification can read it.
+            context.engine.restart_to_salvage(&refusal.message);
+            return Err(refusal);
+        }
+        report => report?,
+    };
     let Some(first) = report.findings.first() else {
         tracing::info!(events = report.events, "the log was verified");
         return Ok(report);

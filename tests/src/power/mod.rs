@@ -14,7 +14,7 @@ use std::path::Path;
 
 use crate::Random;
 use file::StoredFile;
-pub use recording::{Change, Recorder, Recording};
+pub use recording::{Change, FOLDERS, Recorder, Recording};
 
 /// How much of the unsynced changes has reached the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,7 +13,7 @@ use crate::{Home, disk};
 /// Records the file calls of a home's daemons.
 #[derive(Debug)]
 pub struct Recorder {
-    data: PathBuf,
+    home: PathBuf,
     log: PathBuf,
 }
 
@@ -91,18 +91,17 @@ pub enum Change {
 }
 
 impl Recorder {
-    /// Records all daemons that start in this home from now on; creates its empty data folder.
+    /// Records all daemons that start in this home from now on. The first one makes the folders.
     pub fn of(home: &mut Home, libraries: &Path) -> Self {
         let library = disk::between_calls("record", libraries);
         let log = home.path().join("record");
         std::fs::write(&log, "").expect("an empty file");
-        home.make_data();
         let text = |path: &Path| path.to_str().expect("a path of UTF-8").to_owned();
         home.set("LD_PRELOAD", &text(&library));
-        home.set("LORE_RECORD_UNDER", &text(&home.data()));
+        home.set("LORE_RECORD_UNDER", &text(home.path()));
         home.set("LORE_RECORD_TO", &text(&log));
         Self {
-            data: home.data(),
+            home: home.path().to_path_buf(),
             log,
         }
     }
@@ -123,7 +122,7 @@ impl Recorder {
     /// Parses the recording of daemons that have ended.
     pub fn recording(&self) -> Recording {
         let log = std::fs::read(&self.log).expect("a log");
-        let root = std::fs::metadata(&self.data).expect("a folder").ino();
+        let root = std::fs::metadata(&self.home).expect("a folder").ino();
         let mut reading = RecordingReader::new(root);
         let mut rest = log.as_slice();
         while let Some((head, behind)) = rest.split_first_chunk() {
@@ -134,12 +133,15 @@ impl Recorder {
             reading.take(&head, name, bytes);
             rest = behind;
         }
-        reading.find_unseen_below(ROOT, &self.data);
+        reading.find_unseen_below(ROOT, &self.home);
         Recording {
             changes: reading.changes,
         }
     }
 }
+
+/// The folders of a home that must survive; the others are the socket's and the test's.
+pub const FOLDERS: [&str; 2] = ["data", "state"];
 
 // The kinds of records, as in tests/faults/record.c.
 const FILE_MADE: u32 = 1;
@@ -277,7 +279,11 @@ impl RecordingReader {
 
     /// Compares a folder's listing with the expected names: differences come from calls that were not recorded.
     fn find_unseen(&mut self, folder: Node, listed: &[(u64, String)]) {
-        for (inode, name) in listed {
+        let listed: Vec<&(u64, String)> = listed
+            .iter()
+            .filter(|(_, name)| folder != ROOT || FOLDERS.contains(&name.as_str()))
+            .collect();
+        for (inode, name) in &listed {
             let (node, to) = (self.node(*inode), (folder, name.clone()));
             let known = self.tree.get(&folder).and_then(|names| names.get(name));
             if known != Some(&node) {
@@ -289,6 +295,7 @@ impl RecordingReader {
         let names = self.tree.get(&folder).into_iter().flatten();
         let is_listed = |name: &String| listed.iter().any(|(_, listed)| listed == name);
         let gone: Vec<Name> = names
+            .filter(|(name, _)| folder != ROOT || FOLDERS.contains(&name.as_str()))
             .filter(|(name, _)| !is_listed(name))
             .map(|(name, _)| (folder, name.clone()))
             .collect();
@@ -305,6 +312,9 @@ impl RecordingReader {
         let mut folders = Vec::new();
         for entry in entries {
             let name = entry.file_name().into_string().expect("a name of UTF-8");
+            if node == ROOT && !FOLDERS.contains(&name.as_str()) {
+                continue;
+            }
             if entry.file_type().expect("a kind").is_dir() {
                 folders.push((entry.ino(), entry.path()));
             }

@@ -44,8 +44,10 @@ impl StoppedStore {
             }
         }
         daemon.kill();
+        let seals = files(&home.path().join("state"));
         let files = files(&home.data())
             .into_iter()
+            .chain(seals)
             .map(|path| {
                 let mut bytes = std::fs::read(&path).unwrap();
                 let length = bytes.len() as u64;
@@ -54,7 +56,7 @@ impl StoppedStore {
                     .rposition(|byte| *byte != 0)
                     .map_or(0, |at| at + 1);
                 bytes.truncate(end);
-                let path = path.strip_prefix(home.data()).unwrap().to_path_buf();
+                let path = path.strip_prefix(home.path()).unwrap().to_path_buf();
                 (path, (bytes, length))
             })
             .collect();
@@ -67,7 +69,7 @@ impl StoppedStore {
         home.configure("[engine]\nreserve_bytes = 0\n");
         home.make_data();
         for (path, (bytes, length)) in &self.files {
-            let at = home.data().join(path);
+            let at = home.path().join(path);
             std::fs::create_dir_all(at.parent().unwrap()).unwrap();
             let mut bytes = bytes.clone();
             if path == flipped {
@@ -91,10 +93,12 @@ impl StoppedStore {
             let text = path.to_str().unwrap();
             let kind = match text {
                 _ if *length == 0 => continue,
-                "head" => "head",
-                "lored.lock" => "lock",
-                "store/lore-store" => "plate",
-                _ if text.starts_with("blobs/") => "blob",
+                "data/head" => "head",
+                "data/lored.lock" => "lock",
+                "data/store/lore-store" => "plate",
+                "state/seals/key" => "key",
+                _ if text.starts_with("state/") => "seal",
+                _ if text.starts_with("data/blobs/") => "blob",
                 _ if text.contains("/tables/") => "table",
                 _ if text.ends_with(".jnl") => "journal",
                 _ => "list",

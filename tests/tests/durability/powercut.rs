@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tests::disk::files;
 use tests::ledger::{Ledger, record};
-use tests::power::{Change, Disk, Recorder, Recording, RenameSafety, UnsyncedState};
+use tests::power::{Change, Disk, FOLDERS, Recorder, Recording, RenameSafety, UnsyncedState};
 use tests::{Daemon, Home, Random, home, seed};
 
 /// Default number of cuts; `LORE_CUTS` overrides it.
@@ -94,11 +94,14 @@ fn is_complete(recording: &Recording, home: &Home) {
         }
         let made = tempfile::tempdir().unwrap();
         disk.leave(UnsyncedState::Everything, &mut Random::new(0), made.path());
-        let (made, there) = (contents(made.path()), contents(&home.data()));
-        let of_both = (made.keys(), there.keys());
-        assert!(made.keys().eq(there.keys()), "{of_both:?}");
-        for (path, bytes) in &there {
-            assert!(made[path] == *bytes, "{path:?} is another");
+        for part in FOLDERS {
+            let (made, there) = (made.path().join(part), home.path().join(part));
+            let (made, there) = (contents(&made), contents(&there));
+            let of_both = (made.keys(), there.keys());
+            assert!(made.keys().eq(there.keys()), "{of_both:?}");
+            for (path, bytes) in &there {
+                assert!(made[path] == *bytes, "{path:?} is another");
+            }
         }
     }
 }
@@ -140,9 +143,8 @@ fn cuts(recording: &Recording, number: u64, random: &mut Random) -> Vec<PowerCut
 /// Starts on the files after a cut and compares them with the acknowledgements.
 fn survives(disk: &Disk, left: UnsyncedState, random: &mut Random, all: &Ledger) -> usize {
     let home = home!();
+    disk.leave(left, random, home.path());
     home.configure(SETTINGS);
-    home.make_data();
-    disk.leave(left, random, &home.data());
     let mut ledger = Ledger::default();
     for (key, answer) in &all.acknowledged {
         match disk.acknowledged().contains(key) {

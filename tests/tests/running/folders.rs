@@ -196,14 +196,14 @@ fn a_store_that_vanished() {
     let whole = std::fs::read(&head).unwrap();
     let broken = vec![0; whole.len()];
     std::fs::write(&head, &broken).unwrap();
-    says(&refused(&home), &["missing", "is broken", "--accept-head"]);
+    says(&refused(&home), &["missing", "is broken", "--accept"]);
     assert_eq!(std::fs::read(&head).unwrap(), broken);
     std::fs::write(&head, &whole).unwrap();
     std::fs::rename(home.path().join("moved"), home.data().join("store")).unwrap();
     assert_eq!(home.start().verify(), 2);
 }
 
-/// With an unreadable durable watermark and no store, `lored repair --accept-head` creates a new store and keeps
+/// With an unreadable durable watermark and no store, `lored repair --accept` creates a new store and keeps
 /// the watermark.
 #[test]
 fn a_store_that_vanished_behind_a_broken_head() {
@@ -215,7 +215,7 @@ fn a_store_that_vanished_behind_a_broken_head() {
     std::fs::write(&head, "nonsense").unwrap();
     assert_eq!(home.run(&["repair"]).status.code(), Some(1));
     assert_eq!(std::fs::read(&head).unwrap(), b"nonsense");
-    let repaired = home.run(&["repair", "--accept-head"]);
+    let repaired = home.run(&["repair", "--accept"]);
     assert_eq!(repaired.status.code(), Some(0), "{repaired:?}");
     let kept = std::fs::read(home.data().join("head.broken")).unwrap();
     assert_eq!(kept, b"nonsense");
@@ -244,7 +244,7 @@ fn a_command_of_a_timer_manages_nothing() {
 }
 
 /// A durable watermark of another store, or a missing one although there are events, is reported. Reads are served,
-/// writes refused, and `lored repair --accept-head` enables them.
+/// writes refused, and `lored repair --accept` enables them.
 #[test]
 fn a_head_that_is_missing() {
     let (home, daemon) = serve!();
@@ -255,7 +255,7 @@ fn a_head_that_is_missing() {
     let status = daemon.call("status", json!({}));
     assert_eq!(status["writable"], false);
     let warnings = status["warnings"].to_string();
-    assert!(warnings.contains("accept-head"), "{warnings}");
+    assert!(warnings.contains("repair --accept"), "{warnings}");
     let body = daemon.refusal("record_step", json!({"tool": "t", "result": ""}));
     assert_eq!(body.code, lore::protocol::Code::StorageUnavailable);
     let steps = daemon.call("list_steps", json!({}));

@@ -10,7 +10,7 @@ use crate::store::watermark::WatermarkFile;
 use super::{DoctorContext, Finding};
 
 pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
-    let folder = DataFolder::new(&doctor_cx.paths.data, &doctor_cx.paths.state);
+    let folder = DataFolder::new(&doctor_cx.paths.data, doctor_cx.paths.seals());
     let check = "store";
     if !folder.store().exists() {
         return vec![match WatermarkFile::peek(&folder.watermark_path()) {

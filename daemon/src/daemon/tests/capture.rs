@@ -25,7 +25,7 @@ impl Fixture {
         // A daemon of one user.
         shared.reaches_files = true;
         shared.lives.capture.set(settings);
-        let data = DataFolder::new(&shared.paths.data, &shared.paths.state);
+        let data = DataFolder::new(&shared.paths.data, shared.paths.seals());
         Self {
             tenant: Tenant::open(&shared, data, None).unwrap(),
             folder,

@@ -21,7 +21,7 @@ impl Fixture {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(Clock::fixed(NOW, 1));
         let shared = shared(folder.path(), Arc::clone(&clock));
-        let data = DataFolder::new(&shared.paths.data, &shared.paths.state);
+        let data = DataFolder::new(&shared.paths.data, shared.paths.seals());
         let memory = Self {
             tenant: Tenant::open(&shared, data, None).unwrap(),
             clock,

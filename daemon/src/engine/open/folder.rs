@@ -7,17 +7,17 @@ use std::path::PathBuf;
 pub struct DataFolder {
     /// The data folder.
     pub data: PathBuf,
-    /// The state folder, with the seals: whoever changes the data folder does not change them.
-    pub state: PathBuf,
+    /// The folder of the seals and their key, outside of the data folder: who changes that does not change them.
+    pub seals: PathBuf,
 }
 
 impl DataFolder {
-    /// Returns the paths for a data folder and a state folder.
+    /// Returns the paths for a data folder and a folder of seals.
     #[must_use]
-    pub fn new(data: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
+    pub fn new(data: impl Into<PathBuf>, seals: impl Into<PathBuf>) -> Self {
         Self {
             data: data.into(),
-            state: state.into(),
+            seals: seals.into(),
         }
     }
 
@@ -27,16 +27,10 @@ impl DataFolder {
         self.data.join("store")
     }
 
-    /// Returns the folder of the seals and their key.
-    #[must_use]
-    pub fn seals(&self) -> PathBuf {
-        self.state.join("seals")
-    }
-
     /// Returns the path of the key of the seals.
     #[must_use]
     pub fn seal_key(&self) -> PathBuf {
-        self.seals().join("key")
+        self.seals.join("key")
     }
 
     /// Returns the path of the durable watermark, which is outside the store's folder.

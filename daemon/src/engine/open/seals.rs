@@ -55,7 +55,7 @@ pub fn key(folder: &DataFolder, clock: &Clock) -> Result<SealKey, KeyError> {
 }
 
 fn has_seals(folder: &DataFolder) -> bool {
-    let entries = std::fs::read_dir(folder.seals());
+    let entries = std::fs::read_dir(&folder.seals);
     entries.is_ok_and(|entries| {
         entries
             .flatten()
@@ -70,7 +70,7 @@ fn has_seals(folder: &DataFolder) -> bool {
 /// # Errors
 /// [`OpenError::Unsealed`].
 pub(super) fn refuse_vanished(folder: &DataFolder, key: &SealKey) -> Result<(), OpenError> {
-    let seals = folder.seals();
+    let seals = folder.seals.clone();
     let Some(store) = SealFile::store_at(&seals, key, place(&folder.data)) else {
         return Ok(());
     };
@@ -108,7 +108,7 @@ pub fn seal(
         origin_time: clock.now(),
         place: place(&folder.data),
     };
-    SealFile::create(&folder.seals(), key, store, end)
+    SealFile::create(&folder.seals, key, store, end)
 }
 
 impl SealCheck {
@@ -129,7 +129,7 @@ impl SealCheck {
                 });
             }
         };
-        let seals = folder.seals();
+        let seals = folder.seals.clone();
         match SealFile::open(&seals, &key, store) {
             Ok(file) => Ok(Self::Sealed { key, file }),
             Err(SealFileError::Missing { .. }) => {
@@ -202,7 +202,7 @@ impl SealCheck {
                     "{} was written with seals, and there is no seal of it in {}: it may be a copy, and it may be \
                      older than the original; {accept}",
                     folder.data.display(),
-                    folder.seals().display()
+                    folder.seals.display()
                 )));
             }
             Self::None { .. } => return Ok(None),

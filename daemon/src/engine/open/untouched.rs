@@ -28,7 +28,7 @@ impl UntouchedMark {
         Self {
             folder: folder.clone(),
             key: key.clone(),
-            path: folder.seals().join(format!("{store}.files")),
+            path: folder.seals.join(format!("{store}.files")),
         }
     }
 
@@ -115,7 +115,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let folder = DataFolder::new(dir.path().join("data"), dir.path().join("state"));
         std::fs::create_dir_all(folder.store().join("engine")).unwrap();
-        std::fs::create_dir_all(folder.seals()).unwrap();
+        std::fs::create_dir_all(&folder.seals).unwrap();
         let file = folder.store().join("engine/1");
         std::fs::write(&file, "rows").unwrap();
         let mark = |key: u8| UntouchedMark::of(&folder, &SealKey::new([key; 32]), StoreId([7; 16]));

@@ -29,7 +29,7 @@ fn settings() -> Settings {
     }
 }
 
-fn opened(folder: &DataFolder) -> Result<OpenedStore, OpenError> {
+pub(super) fn opened(folder: &DataFolder) -> Result<OpenedStore, OpenError> {
     opened_at(folder, &Clock::fixed(START, 1))
 }
 
@@ -62,14 +62,14 @@ async fn write(engine: &Engine, asks: Vec<TestCall>) {
 
 /// A data folder with two sessions, of which one was forgotten, after a daemon stopped in order; and a copy from before
 /// the forgetting, and one from after it.
-struct Original {
+pub(super) struct Original {
     dir: tempfile::TempDir,
 }
 
 const SECRET: &str = "s-2";
 
 impl Original {
-    async fn new() -> Self {
+    pub async fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let made = Self { dir };
         let folder = made.folder("live");
@@ -109,7 +109,7 @@ impl Original {
     }
 
     /// Puts the data and the seals back as they were, in the same place.
-    fn again(&self) -> DataFolder {
+    pub fn again(&self) -> DataFolder {
         replace(
             &self.dir.path().join("live"),
             &self.dir.path().join("original"),
@@ -275,7 +275,7 @@ fn in_header(event: &mut LoggedEvent, from: &str, to: &str) {
     event.header_bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
 }
 
-fn flip(bytes: &mut [u8]) {
+pub(super) fn flip(bytes: &mut [u8]) {
     *bytes.last_mut().unwrap() ^= 1;
 }
 
@@ -480,7 +480,7 @@ const EDITS: &[Edit] = &[
     }),
     ("no seal file", Noticed::AtStart, |_, at| {
         let id = Store::identify(&at.store()).unwrap();
-        std::fs::remove_file(SealFile::path(&at.seals(), id)).unwrap();
+        std::fs::remove_file(SealFile::path(&at.seals, id)).unwrap();
     }),
     ("no key", Noticed::AtStart, |_, at| {
         std::fs::remove_file(at.seal_key()).unwrap();

@@ -5,6 +5,7 @@
 mod checkpoints;
 mod compaction;
 mod concurrent_changes;
+mod damaged_engine;
 mod decisions;
 mod documents;
 mod edits_at_rest;

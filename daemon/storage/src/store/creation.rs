@@ -101,7 +101,7 @@ pub fn sweep(place: &Path) -> io::Result<usize> {
 
 /// Syncs the parent folders' names, which may be as new as this folder. Excluded are folders of other users,
 /// unreadable folders and mount points, because they are older.
-fn sync_above(folder: &Path) -> io::Result<()> {
+pub(super) fn sync_above(folder: &Path) -> io::Result<()> {
     let own = folder.metadata()?;
     for above in folder.ancestors().skip(1) {
         let is_ours = |found: &Metadata| (found.uid(), found.dev()) == (own.uid(), own.dev());

@@ -100,6 +100,31 @@ impl From<fjall::Error> for Error {
     }
 }
 
+/// Returns whether the engine's files are damaged, rather than the disk full, locked or out of reach.
+fn is_damage(error: &fjall::Error) -> bool {
+    match error {
+        fjall::Error::Storage(error) => !matches!(error, lsm_tree::Error::Io(io) if !is_short(io)),
+        fjall::Error::Io(error) => is_short(error),
+        fjall::Error::JournalRecovery(_)
+        | fjall::Error::InvalidVersion(_)
+        | fjall::Error::Decompress(_)
+        | fjall::Error::InvalidTrailer
+        | fjall::Error::InvalidTag(_)
+        | fjall::Error::Unrecoverable => true,
+        _ => false,
+    }
+}
+
+/// Whether a file is shorter than it should be, or missing.
+fn is_short(error: &std::io::Error) -> bool {
+    matches!(
+        error.kind(),
+        std::io::ErrorKind::UnexpectedEof
+            | std::io::ErrorKind::NotFound
+            | std::io::ErrorKind::InvalidData
+    )
+}
+
 impl Error {
     /// Converts an I/O error of a file operation.
     pub fn file(
@@ -119,6 +144,13 @@ impl Error {
             key,
             reason: reason.into(),
         }
+    }
+
+    /// Returns whether the storage engine's files are damaged. Their rows may be read without it
+    /// ([`super::salvage`]).
+    #[must_use]
+    pub fn is_engine_damage(&self) -> bool {
+        matches!(self, Self::Engine(error) if is_damage(error))
     }
 
     /// Returns whether a full disk is the cause.

@@ -16,6 +16,7 @@ mod format;
 pub mod journal;
 mod memory;
 pub mod recovery;
+pub mod salvage;
 pub mod seal;
 mod slots;
 mod transaction;

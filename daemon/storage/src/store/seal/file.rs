@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::super::StoreId;
+use super::super::creation::sync_above;
 use super::super::slots::{self, Slot, SlotFile, SlotFormat};
 use super::key::{SealKey, private_folder};
 use super::newest::Seal;
@@ -112,12 +113,15 @@ impl SealFile {
             store,
         };
         let path = Self::path(folder, store);
-        private_folder(folder).map_err(|source| SealFileError::Io {
+        let io = |source| SealFileError::Io {
             what: Coded::WHAT,
             path: path.clone(),
             source,
-        })?;
+        };
+        private_folder(folder).map_err(io)?;
         let slots = SlotFile::create(&path, format, end)?;
+        // The folders may be as new as the seal.
+        sync_above(folder).map_err(io)?;
         Ok(Self { slots, end })
     }
 
