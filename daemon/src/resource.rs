@@ -14,6 +14,25 @@ use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, answered};
 use crate::store::Rows;
 
+/// Refuses a cursor where a list has one page.
+///
+/// # Errors
+/// `INVALID_INPUT`.
+pub fn only_page(cursor: Option<&str>) -> Result<(), Refusal> {
+    match cursor {
+        None => Ok(()),
+        Some(cursor) => Err(unknown_page(cursor)),
+    }
+}
+
+/// Returns the refusal of a cursor that no list has given.
+#[must_use]
+pub fn unknown_page(cursor: &str) -> Refusal {
+    let shown: String = cursor.chars().take(100).collect();
+    Refusal::invalid(format!("page {shown:?} not found"))
+        .hint("Give `nextCursor` as it came, or no `cursor` for the first page.")
+}
+
 /// A kind of resource.
 pub trait Resource: 'static {
     /// The URI template, with its variable part in braces at the end: `lore://checkpoint/{id}`.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::line::{self, Message, Method};
 use super::pending::PendingLines;
 use super::pipes::{self, Budget, Event, Output};
-use super::{Bridge, answers};
+use super::{Bridge, answers, held_bytes};
 use crate::connection::Error;
 use crate::start;
 
@@ -135,7 +135,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
                 self.pause = (self.pause * 2).min(PAUSE_MAX);
                 for poison in self.held.lost(now) {
                     let id = poison.id.unwrap_or_default();
-                    self.budget.release(poison.line.len());
+                    self.budget.release(held_bytes(&poison.line));
                     let message = "the daemon ended each time that it had this call";
                     let hint = "its log says why: lored.log in the state folder";
                     self.output

@@ -22,11 +22,20 @@ use crate::protocol::frame::Hello;
 /// Longest line that a host may send, in bytes.
 pub const LINE_BYTES_MAX: usize = 64 << 20;
 
-/// Longest line that a daemon may send, in bytes: text occurs twice and with escapes.
-pub const ANSWER_BYTES_MAX: usize = 4 * LINE_BYTES_MAX;
+/// Longest line that a daemon may send, in bytes: the largest `mcp.line_bytes_max`.
+pub const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Limit on lines that wait for responses, in bytes; at the limit the bridge stops reading the host's lines.
-pub const HELD_BYTES_MAX: usize = 2 * LINE_BYTES_MAX;
+/// Limit on lines that wait for responses, in bytes; at the limit the bridge stops reading the host's lines. A single
+/// larger line is held alone. Each line counts with what the bridge notes about it.
+pub const HELD_BYTES_MAX: usize = 16 << 20;
+
+/// What the bridge notes about a line, in bytes.
+const NOTED_BYTES: usize = 512;
+
+/// Returns the memory that a held line counts for, in bytes.
+const fn held_bytes(line: &[u8]) -> usize {
+    line.len() + NOTED_BYTES
+}
 
 /// A bridge between one host and the daemon.
 #[derive(Debug, Clone)]

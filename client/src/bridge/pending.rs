@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
+use super::held_bytes;
 use super::line::{Message, Method};
 use super::resume::{self, Resumption};
 
@@ -80,7 +81,11 @@ impl PendingLines {
                 self.subscriptions.retain(|(known, ..)| known != uri);
             }
             // The daemon need not answer it any more, so it must not be sent again.
-            Method::Cancelled(id) => done = self.remove(id).map_or(0, |waiting| waiting.line.len()),
+            Method::Cancelled(id) => {
+                done = self
+                    .remove(id)
+                    .map_or(0, |waiting| held_bytes(&waiting.line))
+            }
             Method::Initialize
             | Method::Initialized
             | Method::Discover
@@ -104,10 +109,10 @@ impl PendingLines {
         let Some(waiting) = self.remove(id) else {
             return 0;
         };
-        let bytes = waiting.line.len();
+        let bytes = held_bytes(&waiting.line);
         if let Method::Subscribe(uri) = waiting.method
             && !failed
-            && bytes <= KEPT_BYTES_MAX
+            && waiting.line.len() <= KEPT_BYTES_MAX
             && self.subscriptions.len() < SUBSCRIPTIONS_MAX
         {
             self.subscriptions.retain(|(known, ..)| *known != uri);
@@ -144,7 +149,7 @@ impl PendingLines {
         }
         self.waiting
             .remove(place)
-            .map_or(0, |waiting| waiting.line.len())
+            .map_or(0, |waiting| held_bytes(&waiting.line))
     }
 
     /// Records a lost connection: every line must be sent again. Returns the requests that were lost with too
@@ -291,6 +296,17 @@ mod tests {
         assert_eq!(instead("5"), Some(resume::updated("u")));
         assert_eq!(instead("6"), None);
         assert_eq!(send_all(&mut held), format!("{CALL}\n"));
+    }
+
+    /// What the bridge notes about a line is within what the line counts for, also where a queue has twice the room.
+    #[test]
+    fn notes_are_counted() {
+        let longest_short_id = 128;
+        assert!(2 * size_of::<PendingLine>() + longest_short_id <= held_bytes(b""));
+        let mut held = PendingLines::default();
+        take(&mut held, CALL);
+        send_all(&mut held);
+        assert_eq!(held.answered("6", false), held_bytes(CALL.as_bytes()) + 1);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use super::line::{self, Message};
 use super::resume::Resumption;
-use super::{ANSWER_BYTES_MAX, HELD_BYTES_MAX, LINE_BYTES_MAX, answers};
+use super::{ANSWER_BYTES_MAX, HELD_BYTES_MAX, LINE_BYTES_MAX, answers, held_bytes};
 use crate::connection;
 
 /// Events of the bridge loop.
@@ -107,7 +107,9 @@ pub(super) fn read_host<W: Write>(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        budget.acquire(line.len());
+        // Without its spare capacity: many short lines may wait.
+        line.shrink_to_fit();
+        budget.acquire(held_bytes(&line));
         if events.send(Event::Line(line)).is_err() {
             return;
         }

@@ -48,6 +48,13 @@ impl Args {
                     return Err(no_object());
                 }
                 serde_json::from_slice(&json).map_err(|error| {
+                    // serde_json calls a number in the place of a name a syntax error, but not in a value.
+                    if error.is_syntax()
+                        && let Ok(value) = serde_json::from_slice::<Value>(&json)
+                        && let Err(error) = T::deserialize(&value)
+                    {
+                        return refusal(&error, &path_of::<T, _>(&value));
+                    }
                     // The slower second parse finds the location of the error.
                     let mut again = serde_json::Deserializer::from_slice(&json);
                     refusal(&error, &path_of::<T, _>(&mut again))
@@ -140,11 +147,23 @@ mod tests {
     use serde_json::json;
 
     use super::super::log::CompactArgs;
+    use super::super::search::SearchArgs;
     use super::super::steps::RecordStepArgs;
     use super::*;
 
     fn refused(args: Value) -> ErrorBody {
         Args::Value(args).read::<RecordStepArgs>().unwrap_err()
+    }
+
+    /// A number in the place of a name is not reported as invalid JSON.
+    #[test]
+    fn a_number_is_not_a_name() {
+        let args = Args::Json(br#"{"query":"q","kinds":["message",1]}"#.to_vec());
+        let message = args.read::<SearchArgs>().unwrap_err().message;
+        assert!(
+            message.starts_with("the argument `kinds[1]` does not fit: "),
+            "{message}"
+        );
     }
 
     #[test]

@@ -137,13 +137,8 @@ pub(super) fn within(bytes_max: usize, answer: Answer) -> Answer {
 
 /// Builds the refusal of an unknown operation name.
 fn unknown(name: &str) -> Refusal {
-    unknown_among(name, |_| true)
-}
-
-/// Builds the refusal of an unknown operation name for a caller that sees these operations.
-pub(super) fn unknown_among(name: &str, is_seen: impl Fn(&str) -> bool) -> Refusal {
     let shown: String = name.chars().take(64).collect();
-    let names = TABLE.keys().copied().filter(|name| is_seen(name));
+    let names = TABLE.keys().copied();
     let hint = match nearest(name, names.clone()) {
         Some(near) => format!("Did you mean `{near}`?"),
         None => {

@@ -278,8 +278,11 @@ impl Endpoint {
                             frame::encode_error(&mut out.bytes, None, &error);
                             open = false;
                         }
-                        // The frame's bounds are known, so the next frame can still be read.
-                        Err(error) => frame::encode_error(&mut out.bytes, None, &error.into()),
+                        // Without an id the client cannot assign the error to a call.
+                        Err(error) => {
+                            frame::encode_error(&mut out.bytes, None, &error.into());
+                            open = false;
+                        }
                     }
                 }
                 Event::Frame(Err(error)) => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Code, Refusal};
 use crate::operation::{Caller, Context};
-use crate::resource::{Entry, Kind, Page};
+use crate::resource::{Entry, Kind, Page, unknown_page};
 use crate::store::Rows;
 use crate::{checkpoints, documents, projects, transfer};
 
@@ -57,7 +57,7 @@ impl Resources {
     ) -> Result<ResourcePage, Refusal> {
         let (mut kinds, mut cursor) = match cursor {
             None => (self.0, None),
-            Some(cursor) => self.from(cursor).ok_or_else(|| unknown_cursor(cursor))?,
+            Some(cursor) => self.from(cursor).ok_or_else(|| unknown_page(cursor))?,
         };
         while let Some((kind, after)) = kinds.split_first() {
             let page = (kind.list)(Arc::clone(cx), caller.clone(), cursor.take());
@@ -155,12 +155,6 @@ fn check(address: &str) -> Result<(), Refusal> {
              lore://"
         )),
     )
-}
-
-fn unknown_cursor(cursor: &str) -> Refusal {
-    let shown: String = cursor.chars().take(100).collect();
-    Refusal::invalid(format!("page {shown:?} not found"))
-        .hint("Give `nextCursor` as it came, or no `cursor` for the first page.")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::events::Event;
 use crate::events::checkpoints::{CheckpointEvent, CheckpointKey};
 use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
-use crate::resource::{AffectedResources, Entry, Page, Resource};
+use crate::resource::{AffectedResources, Entry, Page, Resource, only_page};
 use crate::rows::until;
 use crate::sessions::{AccessTimes, SessionSelector};
 use crate::state::State;
@@ -36,8 +36,9 @@ impl Resource for Checkpoint {
     async fn list(
         cx: Arc<Context>,
         caller: Caller,
-        _cursor: Option<String>,
+        cursor: Option<String>,
     ) -> Result<Page, Refusal> {
+        only_page(cursor.as_deref())?;
         let state = State::live(&cx, None).await?;
         let selector = SessionSelector::of(&caller, None);
         // Without a session, the list is empty.

@@ -8,7 +8,7 @@ use super::{Config, Error, set};
 use crate::api::ContentSetting;
 
 /// Range of the maximum size of a line, in bytes.
-const LINE_BYTES: (u64, u64) = (64 << 10, 64 * MIB);
+const LINE_BYTES: (u64, u64) = (64 << 10, 16 * MIB);
 
 /// The table.
 #[derive(Debug, Default, Deserialize)]

@@ -12,7 +12,7 @@ use crate::events::Event;
 use crate::events::documents::DocumentEvent;
 use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
-use crate::resource::{AffectedResources, Entry as Listed, Page, Resource};
+use crate::resource::{AffectedResources, Entry as Listed, Page, Resource, only_page};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -35,8 +35,9 @@ impl Resource for Document {
     async fn list(
         cx: Arc<Context>,
         _caller: Caller,
-        _cursor: Option<String>,
+        cursor: Option<String>,
     ) -> Result<Page, Refusal> {
+        only_page(cursor.as_deref())?;
         Ok(Page {
             entries: newest(cx, LISTED_MAX).await?,
             next: None,

@@ -10,7 +10,7 @@ use crate::events::projects::ProjectEvent;
 use crate::hint::{Tool, hint};
 use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
-use crate::resource::{AffectedResources, Entry, Page, Resource};
+use crate::resource::{AffectedResources, Entry, Page, Resource, only_page};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -31,8 +31,9 @@ impl Resource for ContextFile {
     async fn list(
         cx: Arc<Context>,
         caller: Caller,
-        _cursor: Option<String>,
+        cursor: Option<String>,
     ) -> Result<Page, Refusal> {
+        only_page(cursor.as_deref())?;
         let state = State::live(&cx, None).await?;
         blocking(move || {
             let mut found = Vec::new();

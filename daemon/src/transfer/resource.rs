@@ -11,7 +11,7 @@ use crate::events::Event;
 use crate::log::LoggedEvent;
 use crate::operation::{Caller, Context, blocking};
 use crate::read_context::ReadContext;
-use crate::resource::{AffectedResources, Entry, Page, Resource};
+use crate::resource::{AffectedResources, Entry, Page, Resource, only_page};
 use crate::rows::until;
 use crate::sessions::{self, SessionFilter, SessionSettings, WantedContent};
 use crate::state::State;
@@ -37,8 +37,9 @@ impl Resource for Session {
     async fn list(
         cx: Arc<Context>,
         caller: Caller,
-        _cursor: Option<String>,
+        cursor: Option<String>,
     ) -> Result<Page, Refusal> {
+        only_page(cursor.as_deref())?;
         let state = State::live(&cx, None).await?;
         blocking(move || {
             let project = caller.project.as_deref();

@@ -191,16 +191,20 @@ fn frames_that_are_no_calls() {
     for (what, body, says) in cases {
         let mut peer = Peer::greeted(daemon.socket());
         peer.send_body(&body);
-        let error = match peer.frame() {
-            Some(ServerFrame::Fault(error)) => error,
+        let (error, closes) = match peer.frame() {
+            Some(ServerFrame::Fault(error)) => (error, true),
             Some(ServerFrame::Answer {
                 outcome: Err(error),
                 ..
-            }) => error,
+            }) => (error, false),
             other => panic!("{what}: {other:?}"),
         };
         assert_eq!(error.code, Code::InvalidInput, "{what}: {error:?}");
         assert!(error.message.contains(says), "{what}: {error:?}");
+        if closes {
+            assert_eq!(peer.rest(), "", "{what}: closed");
+            continue;
+        }
         let status = peer.call("status", &Args::Json(b"{}".to_vec()));
         assert!(status.is_ok(), "{what}: the connection goes on: {status:?}");
     }

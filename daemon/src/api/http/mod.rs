@@ -24,6 +24,7 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use lore::protocol::{Code, ErrorBody};
+use rmcp::model::ErrorCode;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
@@ -189,6 +190,11 @@ impl Service {
         };
         let bytes = body.len();
         let raw_call = match head.method {
+            Method::POST if body.iter().all(u8::is_ascii_whitespace) => {
+                let body = ErrorBody::new(Code::InvalidInput, "the request has no body")
+                    .hint("Send one JSON-RPC message.");
+                return broken(&LineError::of(&[], ErrorCode::INVALID_REQUEST, body));
+            }
             Method::POST => match unload(&mut body) {
                 Ok(raw_call) => raw_call,
                 Err(fault) => return broken(&fault),
@@ -326,7 +332,8 @@ fn refusal(status: StatusCode, body: &ErrorBody) -> Answer {
 
 /// Answers a body that is not a JSON-RPC message.
 fn broken(fault: &LineError) -> Answer {
-    let text = serde_json::to_string(&fault.to_answer()).unwrap_or_default();
+    let json = fault.to_json().unwrap_or_default();
+    let text = String::from_utf8(json).unwrap_or_default();
     answered(StatusCode::BAD_REQUEST, text)
 }
 

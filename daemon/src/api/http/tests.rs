@@ -136,6 +136,33 @@ async fn the_newest_era_calls() {
     assert_eq!(reply.json()["error"]["code"], -32020, "{}", reply.body);
 }
 
+/// A request without a body is refused as such. Removed methods of the newest era are not found.
+#[tokio::test]
+async fn what_is_not_there_has_its_status() {
+    let fixture = Fixture::open(Limits::default());
+    assert_eq!(post(&fixture, "/mcp", HOST, "").await.status, 400);
+    let empty =
+        format!("POST /mcp HTTP/1.1\r\n{HOST}Content-Length: 0\r\nConnection: close\r\n\r\n");
+    assert_eq!(send(&fixture, empty.as_bytes()).await.status, 400);
+    for method in [
+        "initialize",
+        "ping",
+        "resources/subscribe",
+        "logging/setLevel",
+    ] {
+        for params in [json!({}), json!({"uri": "lore://x", "level": "info"})] {
+            let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            let headers = format!(
+                "{HOST}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\nMcp-Name: lore://x\r\n"
+            );
+            let body = modern(request).to_string();
+            let reply = post(&fixture, "/mcp", &headers, &body).await;
+            assert_eq!(reply.status, 404, "{method}: {}", reply.body);
+            assert_eq!(reply.json()["error"]["code"], -32601, "{method}");
+        }
+    }
+}
+
 /// Arguments and replies pass unchanged, with their metadata.
 #[tokio::test]
 async fn parcels_pass_as_written() {

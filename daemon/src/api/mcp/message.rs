@@ -9,17 +9,20 @@ use std::sync::Arc;
 use lore::protocol::{Code, ErrorBody, within_limits};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorCode,
-    ErrorData, GetExtensions, JsonObject, RequestId, RequestMetaObject, ServerJsonRpcMessage,
+    GetExtensions, JsonObject, RequestId, RequestMetaObject,
 };
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::id::{id_in, id_of};
+use super::line_error::{LineError, invalid, not_json};
 use super::raw_call::RawMcpCall;
 
 /// Maximum size of a message without the arguments of a call, in bytes.
 const ENVELOPE_BYTES_MAX: usize = 1 << 20;
+/// Maximum size of an id of which only the error answer repeats the digits, in bytes.
+const ODD_ID_BYTES_MAX: usize = 256;
 /// Arguments of a call that has none.
 const NO_ARGUMENTS: &[u8] = b"{}";
 
@@ -30,46 +33,6 @@ pub enum Message {
     Forward(Box<ClientJsonRpcMessage>),
     /// A blank line, or a response without a request.
     Nothing,
-}
-
-/// The error in a line.
-#[derive(Debug)]
-pub struct LineError {
-    /// Id of the request, if it can be read.
-    pub id: Option<RequestId>,
-    /// JSON-RPC error code.
-    pub code: ErrorCode,
-    /// The same error in the format of the other transports.
-    pub body: ErrorBody,
-}
-
-impl LineError {
-    /// Creates the error for a line that begins with `head`.
-    #[must_use]
-    pub fn of(head: &[u8], code: ErrorCode, body: ErrorBody) -> Self {
-        Self {
-            id: id_in(head),
-            code,
-            body,
-        }
-    }
-
-    /// Converts the error to a JSON-RPC answer.
-    #[must_use]
-    pub fn to_answer(&self) -> ServerJsonRpcMessage {
-        let error = protocol_error(self.code, &self.body);
-        ServerJsonRpcMessage::error(error, self.id.clone())
-    }
-}
-
-/// Converts an error of the compact protocol to JSON-RPC.
-#[must_use]
-pub fn protocol_error(code: ErrorCode, body: &ErrorBody) -> ErrorData {
-    let message = match &body.hint {
-        Some(hint) => format!("{}. {hint}", body.message),
-        None => body.message.clone(),
-    };
-    ErrorData::new(code, message, serde_json::to_value(body).ok())
 }
 
 /// Deserializes any present value, also `null`, as its text.
@@ -178,11 +141,38 @@ fn parse(line: &[u8]) -> Result<ParsedLine, LineError> {
     } else {
         return Err(no_object(text));
     };
-    let id = match envelope.id.map(|id| id_of(id.get())) {
+    // Answering an answer could go on for ever between two peers.
+    let is_answer = envelope.result.is_some() || envelope.error.is_some();
+    if is_answer && envelope.method.is_none() {
+        tracing::debug!("an answer to nothing that was asked");
+        return Ok(ParsedLine::Nothing);
+    }
+    // Notifications are never answered.
+    let is_notification = envelope.id.is_none() && envelope.method.is_some();
+    match message(text, &envelope, is_answer) {
+        Err(fault) if is_notification => {
+            tracing::debug!(error = fault.body.message, "a notification does not fit");
+            Ok(ParsedLine::Nothing)
+        }
+        parsed => parsed,
+    }
+}
+
+/// Parses a request or a notification.
+fn message(text: &str, envelope: &Envelope<'_>, is_answer: bool) -> Result<ParsedLine, LineError> {
+    let id = match envelope.id.map(|id| (id_of(id.get()), id.get())) {
         None => None,
-        Some(Some(id)) => Some(id),
-        Some(None) => {
-            return Err(invalid(None, "an `id` is a whole number or a text"));
+        Some((Some(id), _)) => Some(id),
+        Some((None, written)) => {
+            let is_whole = |id: &&str| id.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
+            let message = "an `id` is a text of at most 1024 bytes, or a whole number of 64 bits";
+            return Err(LineError {
+                odd_id: Some(written)
+                    .filter(is_whole)
+                    .filter(|id| id.len() <= ODD_ID_BYTES_MAX)
+                    .map(str::to_owned),
+                ..invalid(None, message)
+            });
         }
     };
     if envelope
@@ -191,19 +181,14 @@ fn parse(line: &[u8]) -> Result<ParsedLine, LineError> {
     {
         return Err(invalid(id, "a message has `\"jsonrpc\":\"2.0\"`"));
     }
-    let is_answer = envelope.result.is_some() || envelope.error.is_some();
     let method = match (envelope.method, is_answer) {
-        (None, true) => {
-            tracing::debug!("an answer to nothing that was asked");
-            return Ok(ParsedLine::Nothing);
-        }
         (Some(_), true) => {
             return Err(invalid(
                 id,
                 "a message with a `method` has no `result` and no `error`",
             ));
         }
-        (None, false) => return Err(invalid(id, "a message has a `method`")),
+        (None, _) => return Err(invalid(id, "a message has a `method`")),
         (Some(method), false) => match serde_json::from_str::<String>(method.get()) {
             Ok(method) => method,
             Err(_) => return Err(invalid(id, "a `method` is a text")),
@@ -218,6 +203,7 @@ fn parse(line: &[u8]) -> Result<ParsedLine, LineError> {
 fn call(id: RequestId, line: &str, params: Option<&RawValue>) -> Result<ParsedLine, LineError> {
     let fault = |message: String| LineError {
         id: Some(id.clone()),
+        odd_id: None,
         code: ErrorCode::INVALID_PARAMS,
         body: ErrorBody::new(Code::InvalidInput, message),
     };
@@ -235,6 +221,7 @@ fn call(id: RequestId, line: &str, params: Option<&RawValue>) -> Result<ParsedLi
     }
     within_limits(arguments.unwrap_or_default().as_bytes()).map_err(|body| LineError {
         id: Some(id.clone()),
+        odd_id: None,
         code: ErrorCode::INVALID_REQUEST,
         body,
     })?;
@@ -265,8 +252,12 @@ fn other(id: Option<RequestId>, line: &str) -> Result<ParsedLine, LineError> {
         return Err(too_large(id));
     }
     if let Err(body) = within_limits(line.as_bytes()) {
-        let code = ErrorCode::INVALID_REQUEST;
-        return Err(LineError { id, code, body });
+        return Err(LineError {
+            id,
+            odd_id: None,
+            code: ErrorCode::INVALID_REQUEST,
+            body,
+        });
     }
     // Parses to a `Value` first: rmcp's types buffer their input, and numbers survive that only as values.
     serde_json::from_str::<serde_json::Value>(line)
@@ -295,25 +286,12 @@ fn no_object(text: &str) -> LineError {
     }
 }
 
-fn not_json(line: &[u8], message: String) -> LineError {
-    let body = ErrorBody::new(Code::InvalidInput, message)
-        .hint("Each line is one JSON-RPC message in UTF-8.");
-    LineError::of(line, ErrorCode::PARSE_ERROR, body)
-}
-
-fn invalid(id: Option<RequestId>, message: &str) -> LineError {
-    LineError {
-        id,
-        code: ErrorCode::INVALID_REQUEST,
-        body: ErrorBody::new(Code::InvalidInput, message),
-    }
-}
-
 fn too_large(id: Option<RequestId>) -> LineError {
     let message =
         format!("besides the arguments of a call a message has at most {ENVELOPE_BYTES_MAX} bytes");
     LineError {
         id,
+        odd_id: None,
         code: ErrorCode::INVALID_REQUEST,
         body: ErrorBody::new(Code::FrameTooLarge, message),
     }
@@ -394,6 +372,24 @@ mod tests {
         }
     }
 
+    /// An id that no request may have is in its error all the same.
+    #[test]
+    fn a_number_over_64_bits_comes_back() {
+        for id in [
+            "18446744073709551616",
+            "9223372036854775808",
+            "-9223372036854775809",
+        ] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            let fault = read(line.into_bytes()).unwrap_err();
+            let json = String::from_utf8(fault.to_json().unwrap()).unwrap();
+            assert!(
+                json.contains(&format!(r#""id":{id},"error":{{"code":-32600"#)),
+                "{json}"
+            );
+        }
+    }
+
     #[test]
     fn too_deep_and_too_large_are_refused_before_anything_is_built() {
         let deep = "[".repeat(1000) + &"]".repeat(1000);
@@ -443,7 +439,18 @@ mod tests {
 
     #[test]
     fn blank_lines_and_stray_answers_are_nothing() {
-        for line in ["", " \t\r", r#"{"jsonrpc":"2.0","id":1,"result":{}}"#] {
+        for line in [
+            "",
+            " \t\r",
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"m"}}"#,
+            r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"m"}}"#,
+            r#"{"id":{},"error":1}"#,
+            // Notifications are never answered, whatever they hold.
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":98765432109876543210}}"#,
+            r#"{"jsonrpc":"2.0","method":"tools/call","params":[]}"#,
+            r#"{"method":"x"}"#,
+        ] {
             assert!(
                 matches!(read(line.as_bytes().to_vec()), Ok(Message::Nothing)),
                 "{line}"

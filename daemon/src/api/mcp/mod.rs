@@ -6,6 +6,7 @@ mod content_form;
 mod host_session;
 mod id;
 mod in_flight;
+mod line_error;
 mod lines;
 mod message;
 mod named;
@@ -25,7 +26,8 @@ use std::io;
 use std::sync::Arc;
 
 pub use content_form::ContentSetting;
-pub use message::{LineError, check, unload};
+pub use line_error::LineError;
+pub use message::{check, unload};
 pub use raw_call::RawMcpCall;
 use rmcp::service::serve_directly;
 pub use server::{ConnectionLifetime, Server};

@@ -4,7 +4,7 @@ use lore::protocol::{Code, ErrorBody, TOOLS_META};
 use rmcp::ErrorData;
 use rmcp::model::{ErrorCode, RequestId, RequestMetaObject};
 
-use super::message::protocol_error;
+use super::line_error::protocol_error;
 use crate::api::tool_selection::ToolSelection;
 use crate::log::Hash;
 use crate::operation::KEY_BYTES_MAX;

@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::message::protocol_error;
+use super::line_error::protocol_error;
 use crate::api::dispatch::Dispatch;
 use crate::api::hints::{for_tools, text_for_tools};
 use crate::api::tool_selection::ToolSelection;

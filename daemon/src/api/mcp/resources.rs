@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::message::protocol_error;
+use super::line_error::protocol_error;
 use super::too_large::{AROUND_BYTES, escaped_bytes};
 use crate::api::hints::for_tools;
 use crate::api::resources::{ResourcePage, Resources};

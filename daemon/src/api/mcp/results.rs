@@ -1,14 +1,16 @@
 //! The server description and call results in rmcp's types.
 
-use lore::protocol::{ErrorBody, tools as said};
+use lore::protocol::{Code, ErrorBody, nearest, printable, tools as said};
+use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolResult, ContentBlock, Implementation, InitializeResult, MetaObject, ProtocolVersion,
-    Resource, ResourcesCapability, ServerCapabilities,
+    CallToolResult, ContentBlock, ErrorCode, Implementation, InitializeResult, MetaObject,
+    ProtocolVersion, Resource, ResourcesCapability, ServerCapabilities,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::content_form::ContentForm;
 use super::raw_call::{Content, RawMcpCall};
+use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
 use crate::operation::{Operation, Reply};
 
@@ -52,6 +54,26 @@ pub fn replied(
         result.meta = Some(MetaObject(meta));
     }
     result
+}
+
+/// Maximum size of an unknown tool's name in its error, in bytes.
+const NAME_BYTES_MAX: usize = 40;
+
+/// Builds the short error for an unknown tool: a model that guesses a name reads it.
+#[must_use]
+pub fn unknown_tool(name: &str, tools: &ToolSelection) -> ErrorData {
+    let mut shown: String = printable(name)
+        .filter(|letter| !"\"\\".contains(*letter))
+        .collect();
+    shown.truncate(shown.floor_char_boundary(NAME_BYTES_MAX));
+    let names = TABLE.keys().copied().filter(|name| tools.has(name));
+    let message = match nearest(&shown, names) {
+        Some(near) => format!("unknown tool `{shown}`; did you mean `{near}`?"),
+        None => format!("unknown tool `{shown}`; `tools/list` names all"),
+    };
+    let code = Code::UnknownOperation;
+    let data = json!({"code": code, "status": code.status(), "retryable": code.retryable()});
+    ErrorData::new(ErrorCode::INVALID_PARAMS, message, Some(data))
 }
 
 /// Builds the result of a refused call: an error that a model can read, with the resource that holds the content.

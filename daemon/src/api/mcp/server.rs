@@ -24,16 +24,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::completions;
 use super::in_flight::InFlightCall;
-use super::message::protocol_error;
 use super::named::named_tools;
 use super::prompts;
 use super::raw_call::RawMcpCall;
 use super::resources;
-use super::results::about;
+use super::results::{about, unknown_tool};
 use super::subscriptions::{self, Subscriptions};
 use super::tools;
 use super::transport::RequestStart;
-use crate::api::dispatch::{Dispatch, unknown_among};
+use crate::api::dispatch::Dispatch;
 use crate::api::frames::{Endpoint, Host};
 use crate::api::limits::{Budget, Limits};
 use crate::api::operations::TABLE;
@@ -41,6 +40,7 @@ use crate::api::tool_selection::ToolSelection;
 use crate::error::Refusal;
 use crate::locks::lock_unpoisoned;
 use crate::operation::{Access, WaitPermit};
+use crate::resource::only_page;
 
 /// Supported requests. A request with invalid params reaches [`ServerHandler::on_custom_request`].
 const METHODS: [&str; 8] = [
@@ -62,6 +62,15 @@ const RESOURCE_METHODS: [&str; 6] = [
     "resources/templates/list",
     "resources/unsubscribe",
     "subscriptions/listen",
+];
+
+/// Requests that the newest era has removed.
+const REMOVED_METHODS: [&str; 5] = [
+    "initialize",
+    "logging/setLevel",
+    "ping",
+    "resources/subscribe",
+    "resources/unsubscribe",
 ];
 
 /// Lifetime of a server.
@@ -130,6 +139,13 @@ impl Server {
         tools.clone().unwrap_or_else(|| self.host.tools.clone())
     }
 
+    /// Refuses the cursor of a list with one page.
+    fn first_page(&self, request: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+        let cursor = request.and_then(|request| request.cursor);
+        only_page(cursor.as_deref())
+            .map_err(|refusal| resources::refused(&refusal, &self.tools(), None))
+    }
+
     fn has_resources(&self) -> bool {
         !self.dispatch.resources().kinds().is_empty()
     }
@@ -138,6 +154,17 @@ impl Server {
     fn has_subscriptions(&self) -> bool {
         self.has_resources() && self.lifetime == ConnectionLifetime::Long
     }
+}
+
+/// Returns whether a request is of the newest era, which has no `initialize`.
+fn is_modern(cx: &RequestContext<RoleServer>) -> bool {
+    cx.protocol_version()
+        .is_some_and(|version| !version.has_initialize())
+}
+
+fn method_not_found(method: &str) -> ErrorData {
+    let message = format!("method `{method}` not found");
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 /// Runs a request until it is cancelled; rmcp sends no answer to a cancelled request.
@@ -168,6 +195,9 @@ impl ServerHandler for Server {
         mut request: InitializeRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
+        if is_modern(&cx) {
+            return Err(method_not_found("initialize"));
+        }
         let mut result = self.negotiate_initialize(&request)?;
         if let Some(tools) = named_tools(&cx.meta)? {
             *lock_unpoisoned(&self.tools) = Some(tools);
@@ -198,9 +228,10 @@ impl ServerHandler for Server {
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         cx: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.first_page(request)?;
         let tools = match named_tools(&cx.meta)? {
             Some(tools) => tools,
             None => self.tools(),
@@ -222,8 +253,7 @@ impl ServerHandler for Server {
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(operation) = TABLE.get(request.name.as_ref()) else {
-            let refusal = unknown_among(&request.name, |name| self.tools().has(name)).to_body();
-            return Err(protocol_error(ErrorCode::INVALID_PARAMS, &refusal));
+            return Err(unknown_tool(&request.name, &self.tools()));
         };
         let carried = cx.extensions.get::<Arc<RawMcpCall>>().cloned();
         let Some(raw_call) = carried.or_else(|| self.raw_call.clone()) else {
@@ -265,7 +295,7 @@ impl ServerHandler for Server {
 
     async fn list_resource_templates(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         if !self.has_resources() {
@@ -273,6 +303,7 @@ impl ServerHandler for Server {
                 ListResourceTemplatesRequestMethod,
             >());
         }
+        self.first_page(request)?;
         Ok(resources::templates(self.dispatch.resources()))
     }
 
@@ -354,17 +385,20 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _cx: RequestContext<RoleServer>,
+        cx: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method: String = request.method.chars().take(64).collect();
         let is_known = METHODS.contains(&method.as_str())
             || (self.has_resources() && RESOURCE_METHODS.contains(&method.as_str()));
-        if is_known {
+        let of_other_era = match is_modern(&cx) {
+            true => REMOVED_METHODS.contains(&method.as_str()),
+            false => method == "subscriptions/listen",
+        };
+        if is_known && !of_other_era {
             let message = format!("the params of `{method}` do not fit");
             return Err(ErrorData::invalid_params(message, None));
         }
-        let message = format!("method `{method}` not found");
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+        Err(method_not_found(&method))
     }
 
     async fn complete(
@@ -380,9 +414,10 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _request: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        self.first_page(request)?;
         Ok(prompts::list())
     }
 

@@ -325,6 +325,16 @@ async fn a_refusal_is_a_result_and_an_unknown_tool_an_error() {
         "INVALID_INPUT"
     );
 
+    for name in [
+        "nosuch".to_owned(),
+        "\u{0}é\"".repeat(90),
+        "x".repeat(100_000),
+    ] {
+        peer.send(call(6, &name, json!({})).to_string()).await;
+        let line = peer.line().await;
+        assert!(line.len() <= 300, "{line}");
+        assert!(line.contains("UNKNOWN_OPERATION"), "{line}");
+    }
     let unknown = peer.call(5, "recrd_step", json!({})).await;
     assert_eq!(unknown["error"]["code"], -32602);
     let said = unknown["error"]["message"].as_str().unwrap();
@@ -388,6 +398,47 @@ async fn many_calls_at_once_are_all_answered() {
     });
     found.sort_unstable();
     assert_eq!(found, (0..200).collect::<Vec<_>>());
+}
+
+/// Methods that the newest era has removed are not found, whatever their parameters; the older era has them. Lists of
+/// one page refuse a cursor.
+#[tokio::test]
+async fn each_era_has_its_methods_and_lists_their_pages() {
+    let fixture = Fixture::with_resources(Limits::default(), RESOURCES);
+    let mut peer = fixture.peer().await;
+    for method in [
+        "initialize",
+        "logging/setLevel",
+        "ping",
+        "resources/subscribe",
+        "resources/unsubscribe",
+    ] {
+        for params in [
+            json!({}),
+            json!({"uri": "lore://session/x", "level": "info"}),
+        ] {
+            let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            let answer = peer.request(modern(request)).await;
+            assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
+        }
+    }
+    let listen =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": {"x": 1}});
+    let answer = peer.request(listen).await;
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    for method in [
+        "prompts/list",
+        "resources/list",
+        "resources/templates/list",
+        "tools/list",
+    ] {
+        for cursor in ["x", "session:x", "checkpoint:1", ""] {
+            let params = json!({"cursor": cursor});
+            let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+            let answer = peer.request(request).await;
+            assert_eq!(answer["error"]["code"], -32602, "{method}: {answer}");
+        }
+    }
 }
 
 /// Builds a long poll that waits until one more event is recorded.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::content_form::ContentForm;
-use super::message::protocol_error;
+use super::line_error::protocol_error;
 use crate::api::resources::Resources;
 use crate::error::{Code, Refusal};
 use crate::hint::{Hint, arg, hint};

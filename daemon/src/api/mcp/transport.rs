@@ -17,8 +17,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::in_flight::{InFlightCall, InFlightCalls};
+use super::line_error::LineError;
 use super::lines::{Line, LineReader, ReadError};
-use super::message::{self, LineError, Message};
+use super::message::{self, Message};
 use super::raw_call::RawMcpCall;
 use super::too_large::replacement;
 use crate::api::frames::Endpoint;
@@ -83,7 +84,7 @@ impl<R> LineTransport<R> {
     }
 
     fn refuse(&mut self, fault: &LineError) {
-        self.waiting = encode(&fault.to_answer()).map(|mut line| {
+        self.waiting = fault.to_json().ok().map(|mut line| {
             line.push(b'\n');
             Answer {
                 line,
@@ -136,6 +137,7 @@ impl<R> LineTransport<R> {
                 if self.pending.contains_key(&request.id) {
                     return Err(LineError {
                         id: Some(request.id.clone()),
+                        odd_id: None,
                         code: ErrorCode::INVALID_REQUEST,
                         body: ErrorBody::new(
                             Code::InvalidInput,

@@ -20,6 +20,8 @@ async fn every_bad_line_gets_its_answer() {
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"no/such"}"#,
         r#"{"jsonrpc":"2.0","id":5,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"m"}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":98765432109876543210}}"#,
     ] {
         peer.send(quiet).await;
     }
