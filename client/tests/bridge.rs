@@ -68,6 +68,7 @@ const PATIENT: Times = Times {
     opening_max: Duration::from_secs(600),
     request_max: Duration::from_secs(600),
     drain_max: Duration::from_secs(600),
+    failing_max: Duration::from_secs(60),
 };
 
 fn reply(peer: &mut Peer, text: &str) {

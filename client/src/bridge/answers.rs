@@ -1,14 +1,14 @@
-//! Responses that the bridge produces itself: `initialize` and `server/discover` while the daemon starts,
+//! Responses that the bridge produces itself: `initialize`, `server/discover` and `tools/list` while the daemon starts,
 //! and errors when the daemon cannot be reached.
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::protocol::TOOLS_META;
 use crate::protocol::tools::{
     HAS_RESOURCES, MCP_VERSION_INITIALIZE, MCP_VERSION_MODERN, MCP_VERSIONS, SERVER_NAME,
     SERVER_TITLE, SERVER_VERSION, instructions_for,
 };
+use crate::protocol::{TOOLS_META, Toolset};
 
 /// JSON-RPC's code for a server error without a more specific code.
 const SERVER_ERROR: i64 = -32000;
@@ -172,6 +172,65 @@ pub fn discover(line: &[u8], tools: Option<&str>) -> Option<Vec<u8>> {
         },
     };
     spoken.then(|| response(request.id, result)).flatten()
+}
+
+/// The tools of the default selection, as the daemon lists them. A test of the daemon compares and renews them.
+const CORE_TOOLS: &str = include_str!("core_tools.json");
+
+/// Answers a `tools/list` line for the default selection, byte for byte as the daemon does; `None` for any other, which
+/// only the daemon knows.
+pub fn list_tools(line: &[u8], tools: Option<&str>) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Request<'a> {
+        #[serde(borrow)]
+        id: &'a RawValue,
+        #[serde(default)]
+        params: Params,
+    }
+    #[derive(Default, Deserialize)]
+    struct Params {
+        #[serde(default)]
+        cursor: Option<String>,
+        #[serde(default, rename = "_meta")]
+        meta: serde_json::Map<String, serde_json::Value>,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ListResult {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result_type: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        ttl_ms: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cache_scope: Option<&'static str>,
+        tools: &'static RawValue,
+    }
+    let Request { id, params } = serde_json::from_slice(line).ok()?;
+    let named = match params.meta.get(TOOLS_META) {
+        Some(named) => Some(named.as_str()?),
+        None => tools,
+    };
+    let sets = named.map_or(Ok(vec![Toolset::Core]), Toolset::list).ok()?;
+    if params.cursor.is_some() || sets != [Toolset::Core] {
+        return None;
+    }
+    let version = params.meta.get("io.modelcontextprotocol/protocolVersion");
+    let is_modern = match version.map(serde_json::Value::as_str) {
+        None => false,
+        Some(version) => {
+            if !MCP_VERSIONS.contains(&version?) {
+                return None;
+            }
+            version == Some(MCP_VERSION_MODERN)
+        }
+    };
+    let result = ListResult {
+        result_type: is_modern.then_some("complete"),
+        ttl_ms: is_modern.then_some(0),
+        cache_scope: is_modern.then_some("private"),
+        tools: serde_json::from_str(CORE_TOOLS).ok()?,
+    };
+    response(id, result)
 }
 
 fn response<R: Serialize>(id: &RawValue, result: R) -> Option<Vec<u8>> {

@@ -42,6 +42,8 @@ pub(super) struct BridgeLoop<W> {
     pause: Duration,
     /// Reason why the last attempt failed.
     failure: Option<Error>,
+    /// Since when the daemon cannot be started.
+    failing: Option<Instant>,
     /// When the host's input ended.
     ended: Option<Instant>,
 }
@@ -71,6 +73,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
             },
             pause: PAUSE_MIN,
             failure: None,
+            failing: None,
             ended: None,
         }
     }
@@ -175,6 +178,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
 
     fn connected(&mut self, mut stream: UnixStream) -> io::Result<()> {
         self.failure = None;
+        self.failing = None;
         let preamble = self.held.preamble();
         let reader = stream.try_clone()?;
         let (output, events) = (Arc::clone(&self.output), self.sender.clone());
@@ -216,7 +220,18 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         if self.failure.is_none() {
             crate::errln!("lore: {error}");
         }
+        let cannot_start = matches!(error, Error::Start(_));
         self.failure = Some(error);
+        if cannot_start {
+            let since = *self.failing.get_or_insert(now);
+            self.answer_openings(Duration::ZERO, now)?;
+            // One failure may be that of a daemon that was just replaced.
+            if now.saturating_duration_since(since) >= self.bridge.times.failing_max {
+                self.give_up(Duration::ZERO, now)?;
+            }
+        } else {
+            self.failing = None;
+        }
         if hopeless {
             self.answer_openings(Duration::ZERO, now)?;
             self.give_up(Duration::ZERO, now)?;
@@ -227,8 +242,13 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
     /// Does all due work: connection attempts, responses of the bridge, the end of the loop.
     fn tend(&mut self, now: Instant) -> io::Result<LoopControl> {
         if !matches!(self.link, Link::Up(_) | Link::Ending) {
-            self.answer_openings(self.bridge.times.opening_max, now)?;
-            self.give_up(self.bridge.times.request_max, now)?;
+            let times = self.bridge.times;
+            let (opening_max, request_max) = match self.failing {
+                Some(_) => (Duration::ZERO, times.failing_max),
+                None => (times.opening_max, times.request_max),
+            };
+            self.answer_openings(opening_max, now)?;
+            self.give_up(request_max, now)?;
         }
         if let Some(ended) = self.ended {
             let drained = !self.held.has_unanswered();
@@ -257,13 +277,14 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         });
     }
 
-    /// Answers `initialize` and `server/discover` requests that have waited for at least `age`.
+    /// Answers `initialize`, `server/discover` and `tools/list` requests that have waited for at least `age`.
     fn answer_openings(&mut self, age: Duration, now: Instant) -> io::Result<()> {
         let mut answered = Vec::new();
         let tools = self.bridge.hello.tools.as_deref();
         for (id, method, line) in self.held.openings(age, now) {
             let answer = match method {
                 Method::Initialize => answers::initialize(line, tools),
+                Method::ListTools => answers::list_tools(line, tools),
                 _ => answers::discover(line, tools),
             };
             if let Some(answer) = answer {

@@ -86,6 +86,7 @@ pub(super) enum Method {
     Initialize,
     Initialized,
     Discover,
+    ListTools,
     /// A subscription to a resource, by its URI.
     Subscribe(String),
     Unsubscribe(String),
@@ -174,6 +175,7 @@ fn method(name: &str, params: Option<&RawValue>) -> Method {
         "initialize" => Method::Initialize,
         "notifications/initialized" => Method::Initialized,
         "server/discover" => Method::Discover,
+        "tools/list" => Method::ListTools,
         "subscriptions/listen" => Method::Listen,
         "resources/subscribe" => uri(params).map_or(Method::Any, Method::Subscribe),
         "resources/unsubscribe" => uri(params).map_or(Method::Any, Method::Unsubscribe),
@@ -306,7 +308,7 @@ mod tests {
         let cases = [
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
-                request("1", Method::Any),
+                request("1", Method::ListTools),
             ),
             (
                 r#"{"id":"\u0061","method":"initialize"}"#,

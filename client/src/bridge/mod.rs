@@ -50,10 +50,12 @@ pub struct Bridge {
 /// Time limits of the bridge.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
-    /// Time without a daemon after which the bridge answers `initialize` and `server/discover` itself.
+    /// Time without a daemon after which the bridge answers `initialize`, `server/discover` and `tools/list` itself.
     pub opening_max: Duration,
     /// Time without a daemon after which any other request is answered with an error.
     pub request_max: Duration,
+    /// Time after which requests fail while the daemon cannot be started.
+    pub failing_max: Duration,
     /// Time to wait for responses after the host's last line.
     pub drain_max: Duration,
 }
@@ -63,6 +65,7 @@ impl Default for Times {
         Self {
             opening_max: Duration::from_secs(1),
             request_max: Duration::from_secs(30),
+            failing_max: Duration::from_millis(1500),
             drain_max: Duration::from_secs(30),
         }
     }

@@ -89,6 +89,7 @@ impl PendingLines {
             Method::Initialize
             | Method::Initialized
             | Method::Discover
+            | Method::ListTools
             | Method::Subscribe(_)
             | Method::Listen
             | Method::Any => {}
@@ -219,7 +220,12 @@ impl PendingLines {
     pub fn openings(&self, age: Duration, now: Instant) -> Vec<(String, &Method, &[u8])> {
         self.waiting
             .iter()
-            .filter(|waiting| matches!(waiting.method, Method::Initialize | Method::Discover))
+            .filter(|waiting| {
+                matches!(
+                    waiting.method,
+                    Method::Initialize | Method::Discover | Method::ListTools
+                )
+            })
             .filter(|waiting| now.saturating_duration_since(waiting.since) >= age)
             .filter_map(|waiting| {
                 Some((

@@ -5,6 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use lore::bridge::answers;
 use rustix::process::Signal;
@@ -460,6 +461,49 @@ fn contexts_go_through_the_client_whole() {
     assert_eq!(code(&["delete", id]), Some(1));
     assert_eq!(code(&["diff", id, id]), Some(1));
     assert_eq!(code(&["load"]), Some(0));
+}
+
+/// When the daemon cannot start, the bridge opens the conversation, lists the tools and fails calls soon, with the
+/// reason. Hosts repeat their lists and their `initialize`, and cancel what is answered.
+#[test]
+fn a_daemon_that_cannot_start_is_reported() {
+    let cold = cold!();
+    let broken = cold.home.path().join("broken");
+    std::fs::write(&broken, "#!/bin/sh\necho the disk is gone >&2\nexit 7\n").expect("a file");
+    let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&broken, all).expect("its mode");
+    let mut bridge = cold.lore(&["mcp"]);
+    let mut host = Host::of(bridge.env("LORE_DAEMON", &broken));
+    let began = Instant::now();
+    for id in [1, 5] {
+        host.send(&INITIALIZE.replace("\"id\":1", &format!("\"id\":{id}")));
+        let answer = host.answer();
+        assert_eq!(answer["result"]["serverInfo"]["name"], "lore", "{answer}");
+        for list in 0..2 {
+            host.send(&format!(
+                r#"{{"jsonrpc":"2.0","id":"l{id}{list}","method":"tools/list"}}"#
+            ));
+            let answer = host.answer();
+            let tools = answer["result"]["tools"].as_array().expect("tools");
+            assert_eq!(tools.len(), 15);
+        }
+        host.send(&format!(
+            r#"{{"jsonrpc":"2.0","id":"c{id}","method":"tools/call","params":{{"name":"status","arguments":{{}}}}}}"#
+        ));
+        let answer = host.answer();
+        assert_eq!(answer["id"], format!("c{id}"));
+        let message = answer["error"]["message"].as_str().expect("an error");
+        assert!(message.contains("the disk is gone"), "{message}");
+        host.send(&format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":"c{id}"}}}}"#
+        ));
+    }
+    // The first half and the second, each with its time for a call.
+    assert!(
+        began.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        began.elapsed()
+    );
 }
 
 /// Two homes of one user have the same default socket: a call from the second home, which has no daemon, is refused

@@ -23,6 +23,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::tools::TOOLS;
+use crate::api::tool_selection::ToolSelection;
 use crate::api::{
     Budget, Dispatch, Endpoint, Limits, RESOURCES, TenantHandle, TenantResolver, Transports,
 };
@@ -526,6 +527,38 @@ async fn a_bridges_line_sent_again_is_recorded_once() {
     let listed = json!({"session": content(&one)["session"]});
     let listed = another.call(7, "list_steps", listed).await;
     assert_eq!(content(&listed)["steps"].as_array().unwrap().len(), 4);
+}
+
+/// The tools that the bridge lists while the daemon starts are those that the daemon lists. UPDATE_DOCS renews them.
+#[tokio::test]
+async fn the_bridge_lists_the_same_tools() {
+    let fixture = Fixture::open(Limits::default());
+    let mut peer = fixture.peer().await;
+    let listed = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": {}});
+    for request in [listed.clone(), modern(listed)] {
+        let request = request.to_string();
+        peer.send(&request).await;
+        let line = peer.line().await;
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            let tools = serde_json::to_string(&super::tools::listed(&ToolSelection::default()));
+            let path = concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../client/src/bridge/core_tools.json"
+            );
+            std::fs::write(path, tools.unwrap()).unwrap();
+            return;
+        }
+        let bridged = lore::bridge::answers::list_tools(request.as_bytes(), None).unwrap();
+        assert_eq!(line.trim_end(), String::from_utf8(bridged).unwrap());
+    }
+    let full = list().to_string();
+    assert_eq!(
+        lore::bridge::answers::list_tools(full.as_bytes(), None),
+        None
+    );
+    let plain = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+    assert!(lore::bridge::answers::list_tools(plain, Some("core")).is_some());
+    assert_eq!(lore::bridge::answers::list_tools(plain, Some("full")), None);
 }
 
 /// The bytes of the first two answers, which the bridge sends itself while the daemon starts.
