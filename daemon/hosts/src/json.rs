@@ -4,7 +4,13 @@
 //! The input is never copied as a whole: a payload of 64 MB becomes a tree of at most [`KEPT_BYTES_MAX`] bytes of text
 //! and [`NODES_MAX`] values. General parsers first build every string in full.
 
+mod raw;
+mod shortener;
+
 use serde_json::{Map, Number, Value};
+
+use raw::{decode, end_of_head, left_out_between, note, shortened_before, start_of_tail};
+pub use shortener::Shortener;
 
 /// Nesting beyond which values are left out.
 pub const DEPTH_MAX: usize = 48;
@@ -12,13 +18,17 @@ pub const DEPTH_MAX: usize = 48;
 pub const NODES_MAX: usize = 50_000;
 /// Bytes of text that are kept. Beyond, only short fields of the outermost object are: hosts put ids after results.
 pub const KEPT_BYTES_MAX: usize = 4 << 20;
-/// Bytes of one string that are kept, without the note about what was left out.
+/// Bytes of one string that are kept, with the note about what was left out.
 pub const TEXT_BYTES_MAX: usize = 256 << 10;
 /// Cuts that are listed by name; further ones are only counted.
 pub const CUTS_MAX: usize = 32;
 
 /// The part of [`TEXT_BYTES_MAX`] that comes from the end of a string: errors are usually there.
 const TAIL_BYTES: usize = 64 << 10;
+/// Bytes of the note about what was left out, at most.
+const NOTE_BYTES_MAX: usize = 64;
+/// Bytes from the beginning of a string that is too long.
+const HEAD_BYTES: usize = TEXT_BYTES_MAX - TAIL_BYTES - NOTE_BYTES_MAX;
 /// Bytes of a string in the outermost object that are kept when the budget is used up.
 const SHORT_BYTES: usize = 512;
 /// Bytes of a name of a field.
@@ -180,7 +190,12 @@ impl<'b> Reader<'b> {
         loop {
             self.whitespace();
             let raw = self.raw_string()?;
-            let short = shorten(raw, NAME_BYTES_MAX);
+            let short = match raw.len() > NAME_BYTES_MAX {
+                true => raw
+                    .get(..end_of_head(raw, NAME_BYTES_MAX))
+                    .unwrap_or_default(),
+                false => raw,
+            };
             let name = decode(short);
             if !self.take(b':') {
                 return Err(self.malformed());
@@ -353,23 +368,25 @@ impl<'b> Reader<'b> {
         };
         if raw.len() <= budget {
             self.kept += raw.len();
+            if let Some(bytes) = shortened_before(raw) {
+                self.cut(bytes);
+            }
             return decode(raw);
         }
         let tail = TAIL_BYTES.min(budget / 4);
-        let head = shorten(raw, budget - tail);
-        let from = boundary(raw, raw.len() - tail);
+        let head = end_of_head(raw, budget.saturating_sub(tail + NOTE_BYTES_MAX));
+        let from = start_of_tail(raw, raw.len() - tail);
+        let bytes = left_out_between(raw, head, from);
+        let head = raw.get(..head).unwrap_or_default();
+        let note = note(bytes);
         let end = raw.get(from..).unwrap_or_default();
-        let bytes = from - head.len();
-        self.kept += head.len() + end.len();
+        self.kept += head.len() + note.len() + end.len();
         self.cut(bytes);
         if budget == 0 {
             return String::new();
         }
-        format!(
-            "{}\n[... {bytes} bytes left out ...]\n{}",
-            decode(head),
-            decode(end)
-        )
+        let [head, note, end] = [head, note.as_bytes(), end].map(decode);
+        head + &note + &end
     }
 
     fn cut(&mut self, bytes: usize) {
@@ -388,99 +405,4 @@ impl<'b> Reader<'b> {
             self.cuts.push(Cut { pointer, bytes });
         }
     }
-}
-
-/// Returns the first `max` bytes of a raw string, less if that would cut an escape or a character.
-fn shorten(raw: &[u8], max: usize) -> &[u8] {
-    if raw.len() <= max {
-        return raw;
-    }
-    // A boundary is never before what is asked for: step back over the longest escape (a pair of surrogates).
-    let mut end = max;
-    for back in 0..=12 {
-        let at = max.saturating_sub(back);
-        if boundary(raw, at) == at {
-            end = at;
-            break;
-        }
-    }
-    raw.get(..end).unwrap_or_default()
-}
-
-/// Returns the first place from `at` on that is neither within an escape nor within a character.
-fn boundary(raw: &[u8], at: usize) -> usize {
-    let mut at = at.min(raw.len());
-    let mut searched = 0;
-    while let Some(place) = raw
-        .get(searched..at)
-        .and_then(|part| memchr::memchr(b'\\', part))
-    {
-        let from = searched + place;
-        let length = escape_length(raw.get(from..).unwrap_or_default());
-        searched = from + length;
-        if searched > at {
-            at = searched.min(raw.len());
-        }
-    }
-    while raw.get(at).is_some_and(|byte| (0x80..0xC0).contains(byte)) {
-        at += 1;
-    }
-    at
-}
-
-/// Length of the escape at the beginning of `raw`: a pair of surrogates is one.
-fn escape_length(raw: &[u8]) -> usize {
-    if raw.get(1) != Some(&b'u') {
-        return 2;
-    }
-    match (hex(raw.get(2..6)), hex(raw.get(8..12))) {
-        (Some(0xD800..0xDC00), Some(0xDC00..0xE000)) if raw.get(6..8) == Some(b"\\u") => 12,
-        _ => 6,
-    }
-}
-
-fn hex(digits: Option<&[u8]>) -> Option<u32> {
-    let digits = std::str::from_utf8(digits?).ok()?;
-    let is_hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hex
-        .then(|| u32::from_str_radix(digits, 16).ok())
-        .flatten()
-}
-
-/// Decodes escapes; what is not valid becomes U+FFFD.
-fn decode(raw: &[u8]) -> String {
-    if memchr::memchr(b'\\', raw).is_none() {
-        return String::from_utf8_lossy(raw).into_owned();
-    }
-    let mut text = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some(place) = memchr::memchr(b'\\', rest) {
-        let (plain, escape) = rest.split_at(place);
-        text.push_str(&String::from_utf8_lossy(plain));
-        let length = escape_length(escape);
-        text.push(match escape.get(1) {
-            Some(b'n') => '\n',
-            Some(b't') => '\t',
-            Some(b'r') => '\r',
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(*byte),
-            Some(b'u') => unicode(escape, length),
-            _ => char::REPLACEMENT_CHARACTER,
-        });
-        rest = escape.get(length..).unwrap_or_default();
-    }
-    text.push_str(&String::from_utf8_lossy(rest));
-    text
-}
-
-fn unicode(escape: &[u8], length: usize) -> char {
-    let Some(first) = hex(escape.get(2..6)) else {
-        return char::REPLACEMENT_CHARACTER;
-    };
-    let code = match hex(escape.get(8..12)) {
-        Some(second) if length == 12 => 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00),
-        _ => first,
-    };
-    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }

@@ -1,16 +1,20 @@
-//! The payload of a hook: read from standard input, in memory up to a limit, otherwise copied into the spool.
+//! The payload of a hook: read from standard input, in memory up to a limit, otherwise into the spool.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lore::spool::{Header, PAYLOAD_BYTES_MAX, Spool};
+use lore::spool::{Draft, Header, PAYLOAD_BYTES_MAX, Spool};
+use lored_hosts::json::Shortener;
 
 /// Payloads above this size go into the spool unless the host waits for the answer, in bytes.
 pub const LARGE_BYTES: usize = 256 << 10;
 /// Payloads above this size always do, in bytes.
 pub const ASKED_BYTES_MAX: usize = 8 << 20;
+
+/// Bytes of a payload that are written with long strings shortened. If it has more, no long strings are what makes it large.
+const SHORTENED_BYTES_MAX: u64 = 1 << 20;
 
 const READ_BYTES: usize = 64 << 10;
 
@@ -119,28 +123,67 @@ impl Input {
         }
     }
 
-    /// Copies what was read and the rest into the spool, without reading it into memory. Returns false, with everything
+    /// Writes what was read and the rest into the spool. Long strings lose their middle on the way, as they would when the
+    /// daemon reads them: the system needs longer to store a file than to throw it away. Returns false, with everything
     /// unchanged, if the spool cannot be used.
     fn copy(&self, stdin: &mut File, header: &Header, spool: &Spool) -> bool {
         let Ok(mut draft) = spool.draft(header) else {
             return false;
         };
-        let read = {
+        let mut shortener = Shortener::default();
+        let mut result = Vec::new();
+        {
             let mut state = self.state();
-            if draft.write(&state.bytes).is_err() {
+            shortener.push(&state.bytes, &mut result);
+            if draft.write(&result).is_err() {
                 return false;
             }
             state.is_claimed = true;
-            std::mem::take(&mut state.bytes).len() as u64
-        };
-        let mut rest = stdin.take(PAYLOAD_BYTES_MAX.saturating_sub(read));
+            state.bytes = Vec::new();
+        }
         // A disk that becomes full or a spool that is full loses the payload: it is stored nowhere else.
-        if io::copy(&mut rest, draft.file()).is_ok() {
+        if copy_shortened(stdin, shortener, &mut draft, result).is_ok() {
             let _ = draft.finish();
         }
         drain(stdin);
         true
     }
+}
+
+/// Copies the rest of the payload. `result` is what was written so far.
+fn copy_shortened(
+    stdin: &mut File,
+    mut shortener: Shortener,
+    draft: &mut Draft<'_>,
+    mut result: Vec<u8>,
+) -> io::Result<()> {
+    let mut written = result.len() as u64;
+    let mut write = |result: &mut Vec<u8>, file: &mut File| {
+        result.truncate(usize::try_from(PAYLOAD_BYTES_MAX - written).unwrap_or(usize::MAX));
+        written += result.len() as u64;
+        file.write_all(result).map(|()| written)
+    };
+    let mut part = vec![0; READ_BYTES];
+    loop {
+        result.clear();
+        let read = match stdin.read(&mut part) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // What cannot be read has ended.
+            Err(_) | Ok(0) => break,
+            Ok(read) => read,
+        };
+        shortener.push(part.get(..read).unwrap_or_default(), &mut result);
+        let written = write(&mut result, draft.file())?;
+        result.clear();
+        if written > SHORTENED_BYTES_MAX && shortener.pass_all(&mut result) {
+            // Many short strings: the system copies them without this program.
+            let written = write(&mut result, draft.file())?;
+            let mut rest = stdin.take(PAYLOAD_BYTES_MAX - written);
+            return io::copy(&mut rest, draft.file()).map(|_| ());
+        }
+    }
+    shortener.finish(&mut result);
+    write(&mut result, draft.file()).map(|_| ())
 }
 
 /// Returns standard input without the buffer of the standard library, so that the system can copy from it.

@@ -8,6 +8,7 @@ mod golden;
 mod hooks;
 mod keys;
 mod properties;
+mod shortener;
 mod transcripts;
 
 use std::fs;
