@@ -2,8 +2,10 @@
 
 use super::facts::Kinds;
 use crate::names;
+use std::collections::HashSet;
 use std::net::IpAddr;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 /// A check that a name must pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +28,21 @@ pub(crate) enum Check {
     Host,
     /// Hexadecimal digits with at least one letter and one decimal digit.
     Commit,
+    /// Nothing that a programming language has itself: a type, a word of its grammar, a function of its library.
+    Symbol,
 }
 
 /// The names of [`Check`] in a pack.
-pub(super) const CHECKS: [&str; 9] = [
-    "ipv4", "ipv6", "prefix", "mac", "vlan", "url", "numbered", "host", "commit",
+pub(super) const CHECKS: [&str; 10] = [
+    "ipv4", "ipv6", "prefix", "mac", "vlan", "url", "numbered", "host", "commit", "symbol",
 ];
+
+/// What the usual languages have themselves, as it is written in code.
+static LANGUAGE_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    include_str!("language_words.txt")
+        .split_whitespace()
+        .collect()
+});
 
 /// Limit on the digits at the end of a numbered name, because four digits would be a year.
 const NUMBER_DIGITS_MAX: usize = 3;
@@ -52,6 +63,7 @@ impl FromStr for Check {
             "numbered" => Ok(Self::Numbered),
             "host" => Ok(Self::Host),
             "commit" => Ok(Self::Commit),
+            "symbol" => Ok(Self::Symbol),
             _ => Err(()),
         }
     }
@@ -69,7 +81,8 @@ impl Check {
             | Self::Mac
             | Self::Vlan
             | Self::Url
-            | Self::Host => &[],
+            | Self::Host
+            | Self::Symbol => &[],
         }
     }
 
@@ -91,6 +104,7 @@ impl Check {
             Self::Url => is_url(name),
             Self::Numbered => is_numbered(name),
             Self::Host => names::address(name).is_none(),
+            Self::Symbol => !LANGUAGE_WORDS.contains(name),
             Self::Commit => {
                 name.bytes().all(|byte| byte.is_ascii_hexdigit())
                     && name.bytes().any(|byte| byte.is_ascii_digit())

@@ -140,3 +140,32 @@ fn exceptions_calls_and_diffs() {
         ),
     ]);
 }
+
+#[test]
+fn what_every_language_and_machine_has_is_no_entity() {
+    check(&[
+        (
+            "a `u8`, a `usize` and an `f64` in a `Vec` or a `HashMap`",
+            &[],
+        ),
+        ("`uint32_t`, `size_t`, `int64` and `bigint`", &[]),
+        ("use `proc_macro`, `derive`, `cfg_attr` and `unsafe`", &[]),
+        ("`str`, `tuple`, `None` and `lambda` of Python", &[]),
+        ("`println!` and `len()`, then `unwrap()` and print()", &[]),
+        (
+            "`u8_count`, `usize_max()` and `Vec3` of ours",
+            &["symbol u8_count", "symbol usize_max()", "symbol Vec3"],
+        ),
+        ("make 2>/dev/null </dev/stdin >/dev/fd/3", &[]),
+        ("#!/usr/bin/env bash\n#!/bin/sh", &[]),
+        ("--- /dev/null\n+++ b/src/new.rs", &["file_path src/new.rs"]),
+        (
+            "mount /dev/sdb1, see /proc/meminfo and /usr/bin/envsubst",
+            &[
+                "file_path /dev/sdb1",
+                "file_path /proc/meminfo",
+                "file_path /usr/bin/envsubst",
+            ],
+        ),
+    ]);
+}
