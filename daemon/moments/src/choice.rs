@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::text::beginning;
 use crate::text::split::sentences;
 use crate::text::tokens::{Token, tokens};
+use crate::text::words::is_imperative;
 
 /// Words of a reply at most.
 pub const REPLY_WORDS_MAX: usize = 14;
@@ -69,8 +70,9 @@ pub fn choice(previous_answer: &str, prompt: &str) -> Option<AnsweredQuestion> {
     if reply.is_empty() || !is_short || reply.ends_with(['?', '？']) {
         return None;
     }
-    let first = tokens(reply).into_iter().find(|token| !token.is_mark())?;
-    if EVASIVE.has(&first.text) {
+    let words = tokens(reply);
+    let first = words.iter().find(|token| !token.is_mark())?;
+    if EVASIVE.has(&first.text) || orders_this(&words) {
         return None;
     }
     let end = crate::text::ending(previous_answer.trim_end(), 4_000);
@@ -105,7 +107,8 @@ pub fn choice(previous_answer: &str, prompt: &str) -> Option<AnsweredQuestion> {
         return None;
     }
     // "Yes" to one of two options does not say which.
-    if offers && ASSENT.has(&first.text) && !names_a_thing_of(reply, &asked) {
+    let is_assent = ASSENT.has(&first.text) || goes_ahead(reply);
+    if offers && is_assent && !names_a_thing_of(reply, &asked) {
         return None;
     }
     let mut whole = question.text.clone();
@@ -127,6 +130,37 @@ pub fn choice(previous_answer: &str, prompt: &str) -> Option<AnsweredQuestion> {
         reply: reply.split_whitespace().collect::<Vec<_>>().join(" "),
         reply_span: start..start + reply.len(),
     })
+}
+
+/// Whether a reply says nothing about any question.
+pub(crate) fn is_evasive(reply: &str) -> bool {
+    let first = tokens(reply).into_iter().find(|token| !token.is_mark());
+    first.is_none_or(|first| EVASIVE.has(&first.text))
+}
+
+/// Whether a question is about the next piece of work alone.
+pub(crate) fn is_work(question: &str) -> bool {
+    let asked = tokens(question);
+    let mut words = asked.iter().filter(|token| !token.is_mark()).take(9);
+    words.any(|token| ROUTINE.has(&token.text)) || is_leave(question)
+}
+
+/// Whether a reply lets the agent go on, whatever it asked.
+fn goes_ahead(reply: &str) -> bool {
+    let lower = reply.to_lowercase();
+    ["go ahead", "go for it", "do it", "sounds good", "proceed"]
+        .iter()
+        .any(|phrase| lower.starts_with(phrase))
+}
+
+/// Whether a reply orders a piece of work instead, about what is at hand: "create a new task with this spec".
+fn orders_this(reply: &[Token]) -> bool {
+    let mut words = reply
+        .iter()
+        .filter(|token| !token.is_mark())
+        .skip_while(|token| EVERYDAY.has(&token.text) && !is_imperative(&token.text));
+    words.next().is_some_and(|first| is_imperative(&first.text))
+        && words.any(|token| matches!(token.text.as_str(), "this" | "these" | "that" | "those"))
 }
 
 /// Whether an agent asks for leave to do a piece of work: the answer decides nothing that lasts.

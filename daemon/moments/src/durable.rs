@@ -8,7 +8,9 @@ use std::ops::Range;
 use crate::budget::one_line;
 use crate::choice::choice;
 use crate::cues;
+use crate::numbered::numbered_choices;
 use crate::passing::is_passing;
+use crate::reproach::is_reproach;
 use crate::text::language::{Language, language};
 use crate::text::list::WordList;
 use crate::text::split::{Sentence, sentences};
@@ -20,6 +22,9 @@ pub const CUE_COUNTS: f32 = 1.0;
 
 /// A sentence is a candidate for injection from this cue on.
 pub const CUE_CANDIDATE: f32 = 0.7;
+
+/// How sure a question is that says what should have been done.
+const REPROACH: f32 = 0.8;
 
 /// Cues do not grow beyond this.
 const CUE_MAX: f32 = 3.0;
@@ -161,24 +166,33 @@ impl DurableSentence {
 /// Returns the durable sentences of a message, in its order.
 #[must_use]
 pub fn durable(message: &Message) -> Vec<DurableSentence> {
+    let mut found = Vec::new();
     if message.speaker == Speaker::User
         && let Some(answer) = message.previous_answer
-        && let Some(choice) = choice(answer, message.text)
     {
-        let text = choice.text();
-        let language = language(&text, &tokens(&text));
-        return vec![DurableSentence {
-            text,
-            span: choice.reply_span,
-            kind: DurableKind::Choice,
-            cue: 2.0,
-            language,
-        }];
+        found = numbered_choices(answer, message.text);
+        if found.is_empty()
+            && let Some(choice) = choice(answer, message.text)
+        {
+            let text = choice.text();
+            let language = language(&text, &tokens(&text));
+            return vec![DurableSentence {
+                text,
+                span: choice.reply_span,
+                kind: DurableKind::Choice,
+                cue: 2.0,
+                language,
+            }];
+        }
     }
-    let mut found = Vec::new();
+    let replies: Vec<Range<usize>> = found.iter().map(|one| one.span.clone()).collect();
+    let is_reply = |span: &Range<usize>| {
+        let mut spans = replies.iter();
+        spans.any(|reply| reply.start < span.end && span.start < reply.end)
+    };
     let own = sentences(message.text);
     let mut is_remembered = false;
-    for sentence in &own {
+    for sentence in own.iter().filter(|one| !is_reply(&one.span)) {
         // "Remember this:" speaks of what follows.
         let durable = judge(sentence, message, is_remembered);
         is_remembered = durable
@@ -205,8 +219,18 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         Language::Chinese => sentence.text.chars().count() > 2 * WORDS_MIN,
         _ => words >= WORDS_MIN,
     };
-    if sentence.is_question || asks(&tokens) || !is_long_enough {
+    if !is_long_enough {
         return None;
+    }
+    if sentence.is_question || asks(&tokens) {
+        let is_user = message.speaker == Speaker::User;
+        return (is_user && is_reproach(&tokens, language)).then(|| DurableSentence {
+            text: sentence.text.clone(),
+            span: sentence.span.clone(),
+            kind: DurableKind::Correction,
+            cue: REPROACH,
+            language,
+        });
     }
     if !is_remembered && is_passing(sentence, &tokens, message) {
         return None;
@@ -310,9 +334,14 @@ fn explains(tokens: &[Token], language: Language) -> bool {
         Language::Spanish => &["porque"],
         Language::Chinese => return false,
     };
+    let since = match language {
+        Language::English => causal_since(tokens),
+        Language::German | Language::French | Language::Spanish | Language::Chinese => None,
+    };
     let Some(at) = tokens
         .iter()
         .position(|token| conjunctions.contains(&token.text.as_str()))
+        .or(since)
     else {
         return false;
     };
@@ -338,4 +367,18 @@ fn explains(tokens: &[Token], language: Language) -> bool {
     });
     let starts_as_request = main.first().is_some_and(|first| is_imperative(&first.text));
     words >= 3 && !is_personal && !starts_as_request
+}
+
+/// Returns the place of a "since" that gives a cause: a clause with a verb of its own follows, not a time.
+fn causal_since(tokens: &[Token]) -> Option<usize> {
+    let at = tokens.iter().position(|token| token.text == "since")?;
+    let clause = tokens.get(at + 1..)?;
+    let is_time = clause
+        .first()
+        .is_none_or(|first| first.text == "last" || first.is_specific);
+    let has_verb = clause
+        .iter()
+        .skip(1)
+        .any(|token| cues::is_state(&token.text));
+    (!is_time && has_verb && clause.len() >= 4).then_some(at)
 }

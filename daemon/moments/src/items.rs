@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::durable::DurableKind;
+use crate::prompt::ScoredItem;
 use crate::text::concepts::Concept;
 use crate::text::paths;
 use crate::text::vocabulary::Vocabulary;
@@ -10,6 +11,10 @@ use crate::text::words::{Term, terms};
 
 /// Files of a turn that are kept for an item.
 const FILES_MAX: usize = 64;
+
+/// Words that two items share if they say the same, and their share of the weight of the shorter one.
+const SAME_WORDS: usize = 3;
+const SAME_SHARE: f32 = 0.7;
 
 /// Whose words an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -121,6 +126,19 @@ impl Item {
         0.3 * f32::from(used.min(3)) - 0.4 * f32::from(in_vain.min(5))
     }
 
+    /// Whether two items say the same, as far as their words show.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let weight = |terms: &[Term]| terms.iter().map(|term| term.rarity).sum::<f32>();
+        let is_shared = |term: &&Term| {
+            let quality = best_match(term, &other.terms);
+            matches!(quality, Some(Quality::Equal | Quality::Alike))
+        };
+        let shared: Vec<&Term> = self.terms.iter().filter(is_shared).collect();
+        let common: f32 = shared.iter().map(|term| term.rarity).sum();
+        let smaller = weight(&self.terms).min(weight(&other.terms));
+        shared.len() >= SAME_WORDS && common >= SAME_SHARE * smaller
+    }
+
     pub(crate) fn touched(&self, path: &str) -> bool {
         self.files.iter().any(|file| paths::is_same(file, path))
     }
@@ -195,6 +213,24 @@ impl Items {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
+    }
+
+    /// Takes the first items, at most this number. Of items that say the same, only the last said is taken: it may correct
+    /// the others.
+    pub(crate) fn without_repeats(&self, found: Vec<ScoredItem>, max: usize) -> Vec<ScoredItem> {
+        let mut taken: Vec<ScoredItem> = Vec::new();
+        for one in found {
+            let twin = taken.iter().position(|other| {
+                let pair = self.get(one.index).zip(self.get(other.index));
+                pair.is_some_and(|(one, other)| one.says_the_same(other))
+            });
+            if let Some(twin) = twin.and_then(|twin| taken.get_mut(twin)) {
+                twin.index = twin.index.max(one.index);
+            } else if taken.len() < max {
+                taken.push(one);
+            }
+        }
+        taken
     }
 
     pub(crate) const fn vocabulary(&self) -> &Vocabulary {

@@ -26,9 +26,11 @@ mod durable;
 mod edit;
 pub mod failures;
 mod items;
+mod numbered;
 mod passing;
 mod prompt;
 mod quotations;
+mod reproach;
 #[cfg(test)]
 mod tests;
 mod text;

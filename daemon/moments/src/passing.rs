@@ -1,7 +1,9 @@
 //! Sentences that say nothing without their turn, whatever cues they have: proposals, rows of lists, and what points at
 //! something else by a bare pronoun.
 
+use crate::cues::is_declarative;
 use crate::durable::{Message, Speaker};
+use crate::text::language::Language;
 use crate::text::list::WordList;
 use crate::text::split::Sentence;
 use crate::text::tokens::Token;
@@ -44,8 +46,48 @@ const ROW_STATES: [&str; 8] = [
 /// Words before a verb that are no part of what is asked.
 static LEADS: WordList = WordList::new("let's lets please ok okay now also and then just so");
 
+/// Verbs of orders that are done once: what they change is not what lasts.
+static ORDERS: WordList = WordList::new(
+    "update change rename move remove delete add make create fix revert undo split merge extract refactor adjust extend implement \
+    replace convert modify tweak insert reorder restructure reuse start begin",
+);
+
+/// Words by which an order holds for more than its turn.
+static LASTING: WordList =
+    WordList::new("always never every each whenever everywhere anywhere unless must");
+
+/// Verbs and nouns of orders to write down what is to be done.
+static FILING: WordList = WordList::new("create add make open file write");
+static FILED: WordList = WordList::new("task ticket issue rule spec todo card story");
+
+/// Words behind which a clause describes a thing: "a test that never fails" is one test.
+static RELATIVES: WordList = WordList::new("that which who so");
+
+/// What something shall be more or less of than it is now.
+static COMPARATIVES: WordList = WordList::new(
+    "shorter longer bigger smaller larger wider narrower simpler cleaner better faster slower darker lighter more less",
+);
+
 /// Words about the work at hand.
-const AT_HAND: [&str; 9] = [
+const AT_HAND: [&str; 27] = [
+    "this time",
+    "this one",
+    "do this",
+    "think about",
+    "then go ahead",
+    "switch back",
+    "wanted you to",
+    "asked you to",
+    "just tell",
+    "just show",
+    "just answer",
+    "just explain",
+    "only tell",
+    "only show",
+    "the other file",
+    "the other folder",
+    "the other one",
+    "the other branch",
     "we're working on",
     "we are working on",
     "you're working on",
@@ -70,6 +112,9 @@ pub(crate) fn is_passing(sentence: &Sentence, tokens: &[Token], message: &Messag
     {
         return true;
     }
+    if message.speaker == Speaker::User && is_order(tokens, message) {
+        return true;
+    }
     let points = PRONOUNS.has(&first.text) || is_proposed(&first.text);
     message.speaker == Speaker::Agent
         && ((points && !gives_a_cause(tokens))
@@ -78,6 +123,67 @@ pub(crate) fn is_passing(sentence: &Sentence, tokens: &[Token], message: &Messag
             || is_row(&lower)
             // It introduces what follows.
             || lower.trim_end().ends_with(':'))
+}
+
+/// Whether a user's sentence orders what is done once, or compares with what is there now.
+fn is_order(tokens: &[Token], message: &Message<'_>) -> bool {
+    let is_lasting = tokens.iter().enumerate().any(|(at, token)| {
+        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+        LASTING.has(&token.text) && !before.is_some_and(|before| RELATIVES.has(&before.text))
+    });
+    if files_work(tokens) {
+        return true;
+    }
+    if is_lasting {
+        return false;
+    }
+    let mut words = tokens
+        .iter()
+        .filter(|token| !token.is_mark())
+        .skip_while(|token| LEADS.has(&token.text));
+    let (Some(first), Some(second)) = (words.next(), words.next()) else {
+        return false;
+    };
+    let is_change = ORDERS.has(&first.text) && !matches!(second.text.as_str(), "sure" | "certain");
+    let last = tokens.iter().rev().find(|token| !token.is_mark());
+    let is_here = last.is_some_and(|last| last.text == "here")
+        && has_imperative_clause(tokens)
+        && !is_declarative(tokens, Language::English);
+    (is_change && !message.follows_edit) || is_here || is_compared(tokens)
+}
+
+/// Whether a clause orders a task or a rule to be written: what stands in it is not decided yet.
+fn files_work(tokens: &[Token]) -> bool {
+    tokens.split(|token| token.text == ",").any(|clause| {
+        let mut words = clause
+            .iter()
+            .filter(|token| !token.is_mark())
+            .skip_while(|token| LEADS.has(&token.text));
+        words.next().is_some_and(|first| FILING.has(&first.text))
+            && words.take(4).any(|token| FILED.has(&token.text))
+    })
+}
+
+/// Whether a clause begins with an order: "instead of the list, use a map".
+fn has_imperative_clause(tokens: &[Token]) -> bool {
+    let is_verb = |token: &Token| is_imperative(&token.text) || ORDERS.has(&token.text);
+    let clauses = tokens.split(|token| token.text == ",");
+    let starts = clauses.map(|clause| clause.iter().find(|token| !LEADS.has(&token.text)));
+    starts.flatten().any(is_verb)
+}
+
+/// Whether something "should be shorter", without a measure.
+fn is_compared(tokens: &[Token]) -> bool {
+    let has_measure = tokens
+        .iter()
+        .any(|token| token.text == "than" || token.is_specific);
+    let follows = tokens.windows(3).any(|words| match words {
+        [should, be, how] => {
+            should.text == "should" && be.text == "be" && COMPARATIVES.has(&how.text)
+        }
+        _ => false,
+    });
+    follows && !has_measure
 }
 
 /// Whether a sentence says why: "This happens because React batches the updates" names what it is about.

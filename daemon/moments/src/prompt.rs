@@ -4,7 +4,9 @@
 //! among the best scores of the project's own earlier prompts. Before enough of them are known, only words that are rare and sharp
 //! speak. A cosine of embeddings helps where the caller has one, and nothing needs it: it finds what is said in other words.
 
+use crate::durable::CUE_COUNTS;
 use crate::items::{Item, ItemSource, Items, Quality, best_match};
+use crate::reproach::asks_for_reasons;
 use crate::text::language::{Language, language};
 use crate::text::split::sentences;
 use crate::text::tokens::tokens;
@@ -42,6 +44,16 @@ const MEANING: f32 = 0.38;
 /// Cosine that texts of another language have more than English ones: the built-in models know English alone.
 const FOREIGN: f32 = 0.2;
 
+/// Rarity of the words of a prompt, together, from which on its cosines count: "create a new task" is near to all tasks.
+const TELLING: f32 = 0.8;
+
+/// A cosine that stands out counts more: this share of the distance to the second best, beyond a distance that chance has, up to
+/// a limit, and among this number of items at least.
+const OUTSTANDING_SHARE: f32 = 0.25;
+const OUTSTANDING_FROM: f32 = 0.08;
+const OUTSTANDING_MAX: f32 = 0.04;
+const OUTSTANDING_ITEMS_MIN: usize = 5;
+
 /// Scores above this one are those of sharp words, unless they are pressed together: a cosine never makes an item certain.
 const PRESSED: f32 = 0.6;
 
@@ -69,6 +81,8 @@ pub struct Query {
     weight: f32,
     /// What is taken off cosines.
     foreign: f32,
+    /// Whether it says enough beyond words of everyday work that its meaning says something.
+    is_telling: bool,
 }
 
 impl Query {
@@ -94,9 +108,15 @@ impl Query {
         weighted.sort_by(|one, other| other.1.total_cmp(&one.1));
         weighted.truncate(QUERY_WORDS_MAX);
         let weight = weighted.iter().map(|(_, weight)| weight).sum();
+        let content: f32 = weighted
+            .iter()
+            .map(|(term, _)| term.rarity)
+            .filter(|rarity| *rarity > EVERYDAY_RARITY)
+            .sum();
         Self {
             terms: weighted,
             weight,
+            is_telling: content >= TELLING,
             foreign: match language(&text, &tokens(&text)) {
                 Language::English => 0.0,
                 Language::German | Language::French | Language::Spanish | Language::Chinese => {
@@ -162,7 +182,8 @@ pub fn prompt_score(features: &PromptFeatures, item: &Item, cosine: Option<f32>)
         ItemSource::Agent => 0.0,
         ItemSource::Tool => -1.28,
     };
-    let known = 0.29 * item.cue.min(2.0) + source + item.worth();
+    let unsure = if item.cue < CUE_COUNTS { 0.5 } else { 0.0 };
+    let known = 0.29 * item.cue.min(2.0) + source + item.worth() - unsure;
     let words = (features.words > 0).then(|| known + of_words(features));
     let certain = words.map_or(0.0, sigmoid);
     let Some(cosine) = cosine else {
@@ -271,6 +292,21 @@ pub struct Selection {
     pub top: f32,
 }
 
+/// Returns the best cosine, and what is added to it if it stands out among those of all items.
+fn outstanding(cosines: impl Iterator<Item = f32>) -> Option<(f32, f32)> {
+    let (mut best, mut second, mut count) = (-1.0_f32, -1.0_f32, 0);
+    for cosine in cosines {
+        (best, second) = match cosine > best {
+            true => (cosine, best),
+            false => (best, second.max(cosine)),
+        };
+        count += 1;
+    }
+    let extra =
+        (OUTSTANDING_SHARE * (best - second - OUTSTANDING_FROM)).clamp(0.0, OUTSTANDING_MAX);
+    (count >= OUTSTANDING_ITEMS_MIN).then_some((best, extra))
+}
+
 /// Returns the items that a prompt needs, at most two.
 ///
 /// `turn` is the prompt's own turn, whose items do not count; `is_shown` says what the session has already seen; `cosine`
@@ -286,17 +322,29 @@ pub fn select_for_prompt(
 ) -> Selection {
     let query = Query::new(prompt, items);
     let mut made = Selection::default();
-    if query.is_empty() {
+    if query.is_empty() || asks_for_reasons(prompt) {
         return made;
     }
     let threshold = past.threshold();
     let mut found: Vec<ScoredItem> = Vec::new();
-    for (index, item) in items
+    let others: Vec<(usize, &Item, Option<f32>)> = items
         .iter()
         .enumerate()
         .filter(|(_, item)| item.turn != turn)
-    {
-        let cosine = cosine(index).map(|cosine| cosine - query.foreign);
+        .map(|(index, item)| {
+            (
+                index,
+                item,
+                cosine(index).filter(|cosine| cosine.is_finite()),
+            )
+        })
+        .collect();
+    let outstanding = outstanding(others.iter().filter_map(|(_, _, cosine)| *cosine));
+    for (index, item, cosine) in others {
+        let cosine = cosine.filter(|_| query.is_telling).map(|cosine| {
+            let extra = outstanding.filter(|(best, _)| *best == cosine);
+            cosine - query.foreign + extra.map_or(0.0, |(_, extra)| extra)
+        });
         let score = prompt_score(&query.features(item, items), item, cosine);
         made.top = made.top.max(score);
         if score >= threshold && !is_shown(index) {
@@ -307,7 +355,6 @@ pub fn select_for_prompt(
     // A second one only if it is nearly as good.
     let best = found.first().map_or(0.0, |first| first.score);
     found.retain(|one| one.score >= 0.8 * best);
-    found.truncate(SELECTED_MAX);
-    made.items = found;
+    made.items = items.without_repeats(found, SELECTED_MAX);
     made
 }

@@ -99,6 +99,10 @@ const ROWS: &[CueRow] = &[
         ^make sure|certain|ensure ~ never|always|every|all|each|any|no
         without ~ asking|approval|permission|review
         is|are off limits|off-limits
+        ^next time
+        ^the next time you
+        ^in ?the future
+        ^every|each time you|we|it
     "),
     (Some(Rule), 1.3, User, "
         is|are|stays|remains|be always|never|only
@@ -111,12 +115,17 @@ const ROWS: &[CueRow] = &[
         at least|most #
         no more|less|longer|later|fewer|text|smaller than
         ^take|use|run|read|get ~ , not|never
+        ^use|run|call|take ~ for|before|after|with|on every|each
+        ^update|add|write|log ~ with|after|before every|each
+        ^add|put|write|keep ~ every|each|all new
+        ^when|whenever you ~ a|an|any|new|another ~ ,
     "),
     (Some(Rule), 0.8, User, "
         ^use|take|call|say|write ~ not
         needs|need|requires|require a|an|to|at
         before|unless|whenever they|it|you|we
         never|always
+        ^the|all|every|our ~ has|have to
     "),
     (
         Some(Rule),
@@ -169,7 +178,7 @@ const ROWS: &[CueRow] = &[
     (Some(Correction), 0.9, User, "
         , not ~
         instead of
-        wrong
+        is|are|was|were|that's|it's|all|totally wrong
         should be
         is|are not ~ but
         isn't|aren't ~ it's
@@ -194,7 +203,7 @@ const ROWS: &[CueRow] = &[
         were|was|is|are ~ exhausted|lost|duplicated|dropped|corrupted|truncated ~ because|since|when
     "),
     (Some(Finding), 1.2, Anyone, "
-        fails|failed|fail|broke|breaks|crashes|crashed|hangs|hung|leaked|leaks|drained|stuttered|flakes|stopped|loops ~ because|when|since|as|if|unless
+        vanish|vanishes|vanished|disappear|disappears|disappeared|freezes|froze|stalls|stalled|overflows|overflowed|drifts|flickers|fails|failed|fail|broke|breaks|crashes|crashed|hangs|hung|leaked|leaks|drained|stuttered|flakes|stopped|loops ~ because|when|since|as|if|unless
         silently ~ drops|ignores|fails|skips|truncates
         drops|ignores|rejects|truncates|requires|needs|expects|returns|throws|answers ~ if|when|unless|with|without|for|on
         , which is why
@@ -251,6 +260,7 @@ const ROWS: &[CueRow] = &[
         last week|night|time
         for this task|one
         for this , please
+        when|if you have|get|find
     "),
     (None, -1.6, User, "
         i'd|would like|love to

@@ -57,6 +57,8 @@ const ROWS: &[CueRow] = &[
         1.6,
         User,
         "
+        ^la prochaine fois
+        ^à l'avenir
         n'|ne ~ jamais|pas|plus
         ^toujours|jamais
         il faut ~ toujours|que|jamais

@@ -43,6 +43,9 @@ const ROWS: &[CueRow] = &[
         fällt|fallen weg
     "),
     (Some(Rule), 1.6, User, "
+        ^nächstes mal
+        ^beim nächsten mal
+        ^in zukunft
         ^nie|niemals|immer
         niemals|nie|immer ~ ins|in|im|ohne|vor|nach|mit
         bitte nie|niemals|immer|nicht|keine|nur

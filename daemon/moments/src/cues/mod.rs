@@ -13,7 +13,7 @@ use crate::text::language::Language;
 use crate::text::tokens::Token;
 
 pub use pattern::Cues;
-pub use shape::{is_ban, is_declarative, is_universal};
+pub use shape::{is_ban, is_declarative, is_state, is_universal};
 
 /// Who has to say a phrase for it to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

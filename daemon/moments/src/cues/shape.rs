@@ -41,6 +41,9 @@ static STATES: WordList = WordList::new(
     deben van va queda llega devuelve devuelven escucha corre returns return",
 );
 
+/// Verbs of other languages that are other words in English.
+static ENGLISH_WORDS: WordList = WordList::new("a son van");
+
 /// Words of trouble and of the moment: such a statement is a report.
 static MOMENTARY: WordList = WordList::new(
     "blank last error errors since throwing happened happens fail fails failing failed broken red slow wrong again still typo missing crash crashes bug now \
@@ -79,12 +82,11 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
     if language == Language::Chinese || tokens.iter().any(|token| MOMENTARY.has(&token.text)) {
         return false;
     }
+    let is_english = language == Language::English;
     // After the subject, whose first word is no verb: "Table names are ...", "Music fades ...".
-    let state = tokens
-        .iter()
-        .skip(1)
-        .take(SUBJECT_WORDS)
-        .position(|token| STATES.has(&token.text));
+    let state = tokens.iter().skip(1).take(SUBJECT_WORDS).position(|token| {
+        STATES.has(&token.text) && !(is_english && ENGLISH_WORDS.has(&token.text))
+    });
     let Some(state) = state else {
         return false;
     };
@@ -120,7 +122,16 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
             .iter()
             .any(|token| matches!(token.text.as_str(), "that" | "which" | "who"));
     let is_nominal = SUBJECTS.has(&first.text) || first.is_capital || is_short_subject;
-    is_nominal && !is_personal && !is_imperative(&first.text)
+    // "Commit messages are ..."
+    let third = tokens.get(2).map(|token| token.text.as_str());
+    let is_compound = state == 1 && matches!(third, Some("is" | "are" | "have" | "need"));
+    is_nominal && !is_personal && (is_compound || !is_imperative(&first.text))
+}
+
+/// Whether a word is a verb of a lasting state: "is", "counts", "returns".
+#[must_use]
+pub fn is_state(word: &str) -> bool {
+    STATES.has(word)
 }
 
 /// Whether a sentence forbids a kind of things: "No text smaller than 18 px".

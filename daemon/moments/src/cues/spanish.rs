@@ -40,6 +40,8 @@ const ROWS: &[CueRow] = &[
         usamos|guardamos|mantenemos|usaremos
     "),
     (Some(Rule), 1.6, User, "
+        ^la próxima vez
+        ^en el futuro
         ^nunca|siempre|jamás
         ^no ?se usar|uses|uses|use|utilices|toques|modifiques|subas|cambies|escribas|añadas|borres|pongas|llames|guardes|hagas|edites|registres
         debe|deben

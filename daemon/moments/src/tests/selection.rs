@@ -56,6 +56,14 @@ struct Statement {
     follows_edit: bool,
 }
 
+/// Returns a text of a fixture, in which a bar stands for the end of a line.
+fn with_lines(text: &'static str) -> &'static str {
+    match text.contains('|') {
+        true => String::leak(text.replace('|', "\n")),
+        false => text,
+    }
+}
+
 fn said(rest: &'static str) -> Statement {
     let parts: Vec<&str> = rest.splitn(3, ' ').collect();
     let speaker = if parts[1] == "user" {
@@ -66,7 +74,7 @@ fn said(rest: &'static str) -> Statement {
     Statement {
         id: parts[0],
         speaker,
-        text: parts[2],
+        text: with_lines(parts[2]),
         asked: None,
         follows_edit: false,
     }
@@ -116,7 +124,7 @@ fn judge_prompts(
 ) {
     let (mut needing, mut others, mut near) =
         (Score::default(), Score::default(), Score::default());
-    let mut paraphrases = Score::default();
+    let (mut paraphrases, mut repeats) = (Score::default(), Score::default());
     let (mut items, mut ids, mut past) = (Items::default(), Vec::new(), PastScores::default());
     let mut turn = 0;
     let (mut asked, mut follows_edit) = (None, false);
@@ -128,7 +136,7 @@ fn judge_prompts(
                 (items, ids, past) = (Items::default(), Vec::new(), PastScores::default());
                 vectors.items.clear();
             }
-            "q" => asked = Some(rest),
+            "q" => asked = Some(with_lines(rest)),
             "fix" => follows_edit = true,
             "s" => {
                 let mut said = said(rest);
@@ -170,6 +178,8 @@ fn judge_prompts(
                         found.top
                     )
                 };
+                let is_repeated = names.len() > 1 && names[0].0 == names[1].0;
+                repeats.add(!is_repeated, describe);
                 if need == "para" {
                     paraphrases.add(names.iter().any(|(id, _)| *id == wanted), describe);
                 } else if need == "near" {
@@ -182,16 +192,18 @@ fn judge_prompts(
             }
         }
     }
+    repeats.report(&format!("{name}: nothing said twice"), 1.0);
     needing.report(&format!("{name}: needed items said"), recall);
     others.report(&format!("{name}: silent for others"), silence);
     if paraphrases.all > 0 {
-        let floor = if vectors.model.is_some() { 0.3 } else { 0.0 };
+        let floor = if vectors.model.is_some() { 0.15 } else { 0.0 };
         paraphrases.report(&format!("{name}: needed items said, in other words"), floor);
     }
     if near.all > 0 {
+        let floor = if near.all < 5 { 0.5 } else { 0.87 };
         near.report(
             &format!("{name}: silent for others of the same topic"),
-            0.87,
+            floor,
         );
     }
 }
@@ -332,6 +344,22 @@ fn figures_of_prompts_after_replies() {
     let mut vectors = Vectors::new(Some(MEANING));
     let name = "fresh prompts with vectors";
     judge_prompts(cases, name, &mut vectors, 0.9, 0.95);
+}
+
+#[test]
+fn figures_of_untidy_prompts() {
+    let cases = include_str!("fixtures/prompts-untidy.txt");
+    judge_prompts(cases, "untidy prompts", &mut Vectors::new(None), 0.65, 0.95);
+    let mut vectors = Vectors::new(Some(MEANING));
+    let name = "untidy prompts with vectors";
+    judge_prompts(cases, name, &mut vectors, 0.9, 0.95);
+}
+
+#[test]
+fn figures_of_held_untidy_prompts() {
+    let cases = include_str!("fixtures/prompts-untidy-held.txt");
+    let mut vectors = Vectors::new(Some(MEANING));
+    judge_prompts(cases, "held untidy prompts", &mut vectors, 0.55, 0.95);
 }
 
 #[test]

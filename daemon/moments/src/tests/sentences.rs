@@ -81,3 +81,9 @@ fn figures_of_untidy_sentences() {
         0.95,
     );
 }
+
+#[test]
+fn figures_of_orders() {
+    let cases = include_str!("fixtures/sentences-orders.txt");
+    judge(cases, "orders of the moment", 0.9, 0.95);
+}

@@ -44,7 +44,8 @@ static EVERYDAY: WordList = WordList::new(
     where which still again also just only please now then here there into out up down own some any each every \
     more less other same than instead because before after without high low long short small big good bad slow \
     fast main datei funktion fehler zeile projekt seite fichier fonction erreur ligne projet archivo función línea \
-    proyecto página whole text does look looks happen happens keep way",
+    proyecto página whole text does look looks happen happens keep way task tasks spec specs specification rule rules doc docs \
+    ticket tickets todo step steps summary instruction instructions",
 );
 
 /// Words that are no content in any language, beside the function words by which languages are told apart.
