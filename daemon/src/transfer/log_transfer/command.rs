@@ -46,6 +46,8 @@ pub struct PreparedLine {
     outside: GlobalEvent,
     hash: Hash,
     body: Body,
+    /// What makes its text suspicious.
+    suspect: Vec<String>,
     /// Protects the blobs from the sweep until the event is committed.
     blobs: Vec<PendingBlob>,
 }
@@ -54,6 +56,7 @@ impl PreparedLine {
     /// Prepares a line.
     pub fn of(
         (line, origin, mut outside): (usize, ImportOrigin, GlobalEvent),
+        suspect: Vec<String>,
         blobs: &Blobs,
         salt: [u8; 16],
     ) -> Result<Self, Error> {
@@ -91,6 +94,7 @@ impl PreparedLine {
             outside,
             hash,
             body: Body::new(bytes, salt),
+            suspect,
             blobs: kept,
         })
     }
@@ -180,6 +184,7 @@ impl LogImportDecision<'_> {
             outside,
             hash,
             body,
+            suspect,
             blobs,
             ..
         } = ready;
@@ -188,13 +193,15 @@ impl LogImportDecision<'_> {
         let decided = match outside {
             GlobalEvent::Project(reported) => self.project(reported)?.map(of_project),
             GlobalEvent::Version(reported) => self
-                .version(*reported, hash, bytes, &blobs)?
+                .version(*reported, (hash, bytes), suspect, &blobs)?
                 .map(of_project),
             GlobalEvent::Source(reported) => {
                 self.documents.source(&reported.added())?.map(of_source)
             }
             GlobalEvent::Document(mut reported) => {
-                let fact = self.documents.document(reported.imported(&blobs))?;
+                let fact = self
+                    .documents
+                    .document(reported.imported(suspect, &blobs))?;
                 match &fact {
                     Some(_) => self.count.documents += 1,
                     None => self.count.there += 1,
@@ -237,8 +244,8 @@ impl LogImportDecision<'_> {
     fn version(
         &mut self,
         reported: ContextVersion,
-        hash: Hash,
-        bytes: u64,
+        (hash, bytes): (Hash, u64),
+        suspect: Vec<String>,
         blobs: &[PendingBlob],
     ) -> Result<Option<(String, ProjectEvent)>, Refusal> {
         let (project, file_type, version) =
@@ -292,8 +299,7 @@ impl LogImportDecision<'_> {
             attempt: reported.attempt.unwrap_or(0),
             base: reported.base,
             beside: reported.beside,
-            // Its text is scanned again when it is given to a model.
-            suspect: Vec::new(),
+            suspect,
             blobs: blobs
                 .iter()
                 .map(|blob| ByteArray::new(blob.reference().hash))

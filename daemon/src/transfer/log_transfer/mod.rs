@@ -4,10 +4,12 @@
 mod command;
 mod export;
 mod lines;
+mod prepare;
 mod read;
 mod sources;
 
 pub use command::{ImportProjects, PreparedLine, Report};
 pub use export::{Export, PageStart, Scope};
 pub use lines::schema;
+pub use prepare::prepare;
 pub use read::{LogPart, Session, read};

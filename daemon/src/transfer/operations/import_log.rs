@@ -12,7 +12,9 @@ use crate::hint::hint;
 use crate::locks::lock_unpoisoned;
 use crate::log::{Hash, Position};
 use crate::operation::{Access, Call, Caller, Context, Op, blocking};
-use crate::transfer::log_transfer::{ImportProjects, LogPart, PreparedLine, Report, Session, read};
+use crate::transfer::log_transfer::{
+    ImportProjects, LogPart, PreparedLine, Report, Session, prepare, read,
+};
 use crate::transfer::session::{
     self, ExportSource, MergeState, ParsedSession, RenamedCheckpoints, renamed_warnings, standing,
 };
@@ -106,14 +108,7 @@ impl LogImport {
             let shared = Arc::clone(&self.cx);
             let ready = blocking(move || {
                 let clock = shared.engine.clock();
-                let ready = outside.into_iter().map(|line| {
-                    let bytes = line.2.content_bytes();
-                    Ok((
-                        PreparedLine::of(line, &shared.blobs, clock.random())?,
-                        bytes,
-                    ))
-                });
-                ready.collect::<Result<Vec<_>, Refusal>>()
+                Ok(prepare(outside, &shared.blobs, || clock.random())?)
             });
             let ready = ready.await?;
             self.projects(ready)

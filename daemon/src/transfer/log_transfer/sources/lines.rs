@@ -137,9 +137,9 @@ impl Source {
 }
 
 impl Document {
-    /// Takes the document and its warnings out of a line, without its part.
+    /// Takes the document and its warnings out of a line, without its part. `suspect` is what makes its text suspicious.
     #[must_use]
-    pub fn imported(&mut self, blobs: &[PendingBlob]) -> ImportedDocument {
+    pub fn imported(&mut self, suspect: Vec<String>, blobs: &[PendingBlob]) -> ImportedDocument {
         let mtime = self.modified.as_deref().and_then(parse_time);
         let mtime = mtime.and_then(|time| i64::try_from(time).ok());
         let hash = self
@@ -167,8 +167,7 @@ impl Document {
             chunks: self.chunks,
             parts: self.parts,
             text_bytes: self.text_bytes,
-            // Its text is scanned again when it is given to a model.
-            suspect: Vec::new(),
+            suspect,
             blobs: hashes(blobs),
         };
         ImportedDocument {

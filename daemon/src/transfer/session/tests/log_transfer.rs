@@ -7,7 +7,7 @@ use super::{Fixture, StoryTeller, stories};
 use crate::engine::tests::TestCall;
 use crate::error::{Code, Refusal};
 use crate::transfer::log_transfer::{
-    Export, ImportProjects, PageStart as At, PreparedLine, Report, Scope, read, schema,
+    Export, ImportProjects, PageStart as At, Report, Scope, prepare, read, schema,
 };
 use proptest::prelude::*;
 
@@ -56,13 +56,10 @@ fn whole(versions: &[Version], sessions: &[String]) -> String {
 impl Fixture {
     pub(super) fn import_whole(&mut self, text: &str) -> Result<(u64, u64, u64), Refusal> {
         let part = read(text, 1)?;
-        let ready = part.outside.into_iter().map(|line| {
-            let bytes = line.2.content_bytes();
-            let ready = PreparedLine::of(line, &self.blobs, self.fixture.clock.random());
-            (ready.unwrap(), bytes)
-        });
+        let clock = &self.fixture.clock;
+        let ready = prepare(part.outside, &self.blobs, || clock.random()).unwrap();
         let report = Report::default();
-        let command = ImportProjects::new(ready.collect(), std::sync::Arc::clone(&report));
+        let command = ImportProjects::new(ready, std::sync::Arc::clone(&report));
         let decided = self.fixture.one(TestCall::new(command).by("importer"));
         let count = *report.lock().unwrap();
         if count.lines == 0 || count.events > 0 {
