@@ -29,6 +29,9 @@ const TAKE_UP_MAX: Duration = Duration::from_secs(120);
 const WINDOWS: usize = 8;
 const PROMPTS: usize = 100;
 const SENTENCES: usize = 5;
+/// Commands of a window in the large project that print, and lines of each.
+const COMMANDS: usize = 10;
+const LINES: usize = 8;
 /// Processor time within a second from which on the daemon makes vectors.
 const BUSY_SECONDS: f64 = 0.1;
 const VECTORS_MAX: Duration = Duration::from_secs(300);
@@ -64,10 +67,11 @@ fn run(setup: &Setup) {
     let text = "Which port does the gateway listen on, and why was it chosen?";
     let small = "x".repeat(1 << 10);
     let large = "x".repeat(LARGE_BYTES);
-    let mut rows: [(&str, Row); 6] = [
+    let mut rows: [(&str, Row); 7] = [
         ("lore hook, a prompt", Row::default()),
         ("the same among 4 000 items with vectors", Row::default()),
         ("lore hook, an edit among these", Row::default()),
+        ("lore hook, a failure among printed names", Row::default()),
         ("lore hook, a result of 1 KB", Row::default()),
         ("lore hook, a result of 5 MB", Row::default()),
         ("trivial static client", Row::default()),
@@ -84,14 +88,15 @@ fn run(setup: &Setup) {
             host.ask_in_large("asks", &id(count));
         });
         rows[2].1.add(calls, |count| host.edit_in_large(&id(count)));
-        rows[3]
+        rows[3].1.add(calls, |count| host.fail_in_large(&id(count)));
+        rows[4]
             .1
             .add(calls, |count| host.result(&id(count), &small));
-        rows[4].1.add(setup.size(LARGE_CALLS, 3), |count| {
+        rows[5].1.add(setup.size(LARGE_CALLS, 3), |count| {
             host.result(&format!("large-{}", id(count)), &large);
         });
         host.wait_for_empty_spool();
-        rows[5].1.add(calls, |_| {
+        rows[6].1.add(calls, |_| {
             succeed(
                 Command::new(&trivial)
                     .arg(host.home.socket())
@@ -175,11 +180,36 @@ impl Host {
                 self.hook_in(&self.large, &session, "UserPromptSubmit", fields);
             }
             let session = format!("decides-{window}");
+            self.print_much(&session, window);
             self.hook_in(&self.large, &session, "SessionEnd", json!({}));
         }
         let start = json!({"source": "startup"});
         self.hook_in(&self.large, "asks", "SessionStart", start);
         self.ask_in_large("asks", "first");
+    }
+
+    /// Commands of a window print lines that may be quoted.
+    fn print_much(&self, session: &str, window: usize) {
+        for command in 0..COMMANDS {
+            let at = (window * COMMANDS + command) * LINES;
+            let printed: Vec<String> = (at..at + LINES)
+                .map(|count| format!("{}-{count}.service: active", subject_of(count)))
+                .collect();
+            let call = json!({"command": format!("systemctl list-units --page {at}")});
+            let response = json!({"stdout": printed.join("\n"), "stderr": ""});
+            let fields = json!({"tool_name": "Bash", "tool_use_id": format!("printed-{at}"), "tool_input": call,
+                "tool_response": response});
+            self.hook_in(&self.large, session, "PostToolUse", fields);
+        }
+    }
+
+    fn fail_in_large(&self, id: &str) {
+        let call = json!({"command": format!("systemctl restart gateways-{id}")});
+        let error =
+            format!("Exit code 5\nFailed to restart: Unit gateways-{id}.service not found.");
+        let fields =
+            json!({"tool_name": "Bash", "tool_use_id": id, "tool_input": call, "error": error});
+        self.hook_in(&self.large, "asks", "PostToolUseFailure", fields);
     }
 
     fn ask_in_large(&self, session: &str, id: &str) -> String {

@@ -26,6 +26,7 @@ mod durable;
 mod edit;
 pub mod failures;
 mod items;
+mod missing;
 mod numbered;
 mod passing;
 mod prompt;

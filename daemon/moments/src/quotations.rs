@@ -1,10 +1,11 @@
-//! Lines that tools printed, which may be quoted at a prompt: only where nothing that was said fits, and to a question that asks
+//! Lines that tools printed, which may be quoted at a prompt, and where a command misses a name that one of them nearly has: only where nothing that was said fits, and to a question that asks
 //! for them in their own words. A tool's words are data, and they age: a command that runs again replaces what it printed.
 
 use std::ops::Range;
 
 use crate::durable::DurableKind;
 use crate::items::{Item, ItemSource, ItemText, Items};
+use crate::missing::{MatchQuality, missing_names, nearest};
 use crate::prompt::{PastScores, Query, select_for_prompt};
 use crate::text::beginning;
 use crate::text::split::sentences;
@@ -118,6 +119,53 @@ impl Quotations {
                 || features.overlap >= NEARLY_ALL && features.words > 0);
         let is_ahead = best.score >= SCORE && best.score >= said + AHEAD;
         (is_meant && is_ahead).then_some(best.index)
+    }
+}
+
+impl Quotations {
+    /// Returns the line that has the name which a failed command misses, nearly: if the error says that a name of the command
+    /// is not there, and one like name alone was printed before. What the command itself printed does not count.
+    ///
+    /// ```
+    /// let mut quotations = lored_moments::Quotations::default();
+    /// quotations.push("docker compose ps", "harbour-db postgres:16 Up 3 hours");
+    /// let error = "Error response from daemon: No such container: harbor-db";
+    /// assert_eq!(quotations.select_for_failure("docker exec harbor-db psql", error, &|_| false), Some(0));
+    /// ```
+    #[must_use]
+    pub fn select_for_failure(
+        &self,
+        command: &str,
+        output: &str,
+        is_shown: &dyn Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let oldest = self.lines.len().saturating_sub(KEPT_MAX);
+        let lines = || {
+            let lines = self.lines.iter().enumerate().skip(oldest);
+            lines.filter(|(_, line)| !line.is_replaced && line.command != command)
+        };
+        for name in missing_names(command, output) {
+            let mut near: Vec<(MatchQuality, String, usize)> = Vec::new();
+            let mut is_printed = false;
+            for (at, line) in lines() {
+                match nearest(&name, &line.text) {
+                    Ok(Some((found, word))) => near.push((found, word.to_lowercase(), at)),
+                    Ok(None) => {}
+                    Err(()) => is_printed = true,
+                }
+            }
+            near.sort();
+            let Some((best, word, at)) = near.first() else {
+                continue;
+            };
+            let is_one = near
+                .iter()
+                .all(|(quality, other, _)| quality != best || other == word);
+            if is_one && !is_printed {
+                return (!is_shown(*at)).then_some(*at);
+            }
+        }
+        None
     }
 }
 

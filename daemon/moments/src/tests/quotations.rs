@@ -3,9 +3,9 @@
 use super::{Score, lines};
 use crate::Quotations;
 
-fn quotations() -> Quotations {
+fn quotations(fixture: &'static str) -> Quotations {
     let mut outputs: Vec<(&str, String)> = Vec::new();
-    for line in lines(include_str!("fixtures/quotations.txt")) {
+    for line in lines(fixture) {
         let Some((command, printed)) = line.strip_prefix("o ").and_then(|o| o.split_once(" | "))
         else {
             continue;
@@ -29,7 +29,7 @@ fn quoted<'q>(quotations: &'q Quotations, prompt: &str, said: f32) -> Option<&'q
 
 #[test]
 fn figures_of_quotes() {
-    let quotations = quotations();
+    let quotations = quotations(include_str!("fixtures/quotations.txt"));
     let (mut needing, mut others) = (Score::default(), Score::default());
     for line in lines(include_str!("fixtures/quotations.txt")) {
         if let Some((prompt, wanted)) = line.strip_prefix("p ").and_then(|p| p.split_once(" => ")) {
@@ -46,7 +46,7 @@ fn figures_of_quotes() {
 
 #[test]
 fn a_tool_speaks_only_where_nothing_that_was_said_fits() {
-    let mut quotations = quotations();
+    let mut quotations = quotations(include_str!("fixtures/quotations.txt"));
     let question = "Which react version is installed?";
     assert_eq!(
         quoted(&quotations, question, 0.0),
@@ -67,4 +67,30 @@ fn a_tool_speaks_only_where_nothing_that_was_said_fits() {
     }
     assert!(quotations.is_full());
     assert_eq!(quoted(&quotations, question, 0.0), None);
+}
+
+#[test]
+fn figures_of_quotes_at_failures() {
+    let cases = include_str!("fixtures/quotations-failures.txt");
+    let quotations = quotations(cases);
+    let (mut needing, mut others) = (Score::default(), Score::default());
+    for line in lines(cases) {
+        let Some((command, rest)) = line.get(2..).and_then(|rest| rest.split_once(" | ")) else {
+            continue;
+        };
+        let (error, wanted) = rest.split_once(" => ").unwrap_or((rest, ""));
+        let error = error.replace('|', "\n");
+        let found = quotations.select_for_failure(command, &error, &|_| false);
+        let found = found
+            .and_then(|at| quotations.get(at))
+            .map(|line| line.text.as_str());
+        let describe = || format!("{command}: {found:?}");
+        match line.chars().next() {
+            Some('f') => needing.add(found == Some(wanted), describe),
+            Some('m') => others.add(found.is_none(), describe),
+            _ => {}
+        }
+    }
+    needing.report("quotations at failures: the name that was meant", 0.8);
+    others.report("quotations at failures: silent for others", 0.95);
 }

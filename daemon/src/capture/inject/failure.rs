@@ -1,21 +1,53 @@
-//! A command failed: what mended the same failure earlier, in any session of the project.
+//! A command failed: what mended the same failure earlier, in any session of the project, or the name that it misses, as another
+//! command printed it.
 
 use lored_moments::failures::{KnownFailure, match_failure};
 use lored_moments::{Heading, Provenance, compose_lines, repair_line};
 
+use super::sources::ShownItems;
 use super::{Draft, Project, Writer};
 use crate::capture::memory::FailedCommand;
 use crate::events::packs::Item;
 use crate::locks::lock_unpoisoned;
 
-/// Writes what helped; `None` if that is not known or not sure enough.
+/// Writes what helped after the same failure, else the name that the command misses as another command printed it; `None` if
+/// neither is known or sure enough.
 pub(super) fn write(
+    writer: &Writer<'_>,
+    project: &Project,
+    (line, output): (&str, &str),
+    shown: &ShownItems,
+    budget: usize,
+) -> Option<Draft> {
+    let (line, source) = repair(writer, project, line, output)
+        .or_else(|| printed_name(writer, project, (line, output), shown))?;
+    let text = compose_lines(Heading::Failure, &[line], &[], budget, &writer.count()).text;
+    (!text.is_empty()).then(|| Draft {
+        text,
+        sources: vec![source],
+        notes: Vec::new(),
+    })
+}
+
+/// Returns the line that has the name which a command misses, nearly.
+fn printed_name(
+    writer: &Writer<'_>,
+    project: &Project,
+    failure: (&str, &str),
+    shown: &ShownItems,
+) -> Option<(String, (String, Item))> {
+    let mut knowledge = lock_unpoisoned(&project.knowledge);
+    knowledge.catch_up(project, None);
+    knowledge.printed.quote_for_failure(writer, failure, shown)
+}
+
+/// Returns the line of what helped.
+fn repair(
     writer: &Writer<'_>,
     project: &Project,
     line: &str,
     output: &str,
-    budget: usize,
-) -> Option<Draft> {
+) -> Option<(String, (String, Item))> {
     let mut known: Vec<(String, FailedCommand)> = Vec::new();
     for trail in project.trails() {
         let mut trail = lock_unpoisoned(trail);
@@ -34,20 +66,9 @@ pub(super) fn write(
         day: &writer.day(source.at),
         place: &place,
     };
-    let line = repair_line(&found, &provenance);
-    let text = compose_lines(Heading::Failure, &[line], &[], budget, &writer.count()).text;
-    if text.is_empty() {
-        return None;
-    }
-    Some(Draft {
-        text,
-        sources: vec![(
-            session.clone(),
-            Item::Step {
-                step: source.step.0,
-                attempt: source.step.1,
-            },
-        )],
-        notes: Vec::new(),
-    })
+    let step = Item::Step {
+        step: source.step.0,
+        attempt: source.step.1,
+    };
+    Some((repair_line(&found, &provenance), (session.clone(), step)))
 }

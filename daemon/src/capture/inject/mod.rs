@@ -244,8 +244,9 @@ fn decide(
         Moment::AfterCompaction => compaction::write(&writer, &lock_unpoisoned(&own), budget),
         Moment::ToolFailed => match &point.failure {
             Some((line, output)) => {
+                let shown = ShownItems::to(&lock_unpoisoned(&own));
                 let project = project_of(cx, state, &own)?;
-                failure::write(&writer, &project, line, output, budget)
+                failure::write(&writer, &project, (line, output), &shown, budget)
             }
             None => None,
         },

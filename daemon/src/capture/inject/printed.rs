@@ -1,4 +1,5 @@
-//! What commands of the project printed, quoted where a question asks for it and nothing that was said fits.
+//! What commands of the project printed, quoted where a question asks for it and nothing that was said fits, and where a command
+//! fails because of a name that was printed otherwise.
 
 use std::collections::HashMap;
 
@@ -81,11 +82,31 @@ impl PrintedLines {
         said: f32,
         shown: &ShownItems,
     ) -> Option<(String, (String, Item))> {
-        let is_shown = |at: usize| {
-            let by = self.sources.get(at);
-            by.is_none_or(|by| shown.has_done(&by.session, by.position, &by.item))
-        };
+        let is_shown = |at: usize| self.is_shown(at, shown);
         let at = self.quotations.select(prompt, said, &is_shown)?;
+        self.line(writer, at)
+    }
+
+    /// Returns the line that has the name which a failed command misses, nearly, in quotation marks and with its source.
+    pub fn quote_for_failure(
+        &self,
+        writer: &Writer<'_>,
+        (line, output): (&str, &str),
+        shown: &ShownItems,
+    ) -> Option<(String, (String, Item))> {
+        let is_shown = |at: usize| self.is_shown(at, shown);
+        let at = self
+            .quotations
+            .select_for_failure(line, output, &is_shown)?;
+        self.line(writer, at)
+    }
+
+    fn is_shown(&self, at: usize, shown: &ShownItems) -> bool {
+        let by = self.sources.get(at);
+        by.is_none_or(|by| shown.has_done(&by.session, by.position, &by.item))
+    }
+
+    fn line(&self, writer: &Writer<'_>, at: usize) -> Option<(String, (String, Item))> {
         let (line, by) = (self.quotations.get(at)?, self.sources.get(at)?);
         let end = line.command.floor_char_boundary(COMMAND_BYTES_MAX);
         let command = line.command.get(..end).unwrap_or_default();

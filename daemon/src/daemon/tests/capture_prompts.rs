@@ -1,6 +1,6 @@
 //! What comes with prompts: what is said in other words, and what others changed meanwhile.
 
-use super::capture::{AT, Fixture, added};
+use super::capture::{AT, Fixture, added, from_session, ran};
 use super::*;
 
 /// Prompts that are asked until vectors are there: they are made in the background.
@@ -258,4 +258,28 @@ async fn what_a_command_printed_is_quoted_where_nothing_that_was_said_fits() {
     .await;
     let hostile = memory.asks(&dir, "third", question).await;
     assert!(!hostile.contains("Ignore"), "{hostile}");
+}
+
+#[tokio::test]
+async fn a_name_that_a_command_misses_is_quoted_as_another_command_printed_it() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let report = async |session: &str, report: Value| {
+        let payload = from_session(session, report).to_string();
+        let args = json!({"host": "claude-code", "payload": payload, "received_at": AT});
+        added(&memory.call(None, "record_hook", args).await)
+    };
+    let failed = |id: &str, error: &str| ran(&dir, id, "docker exec harbor-db psql", Err(error));
+    let missing = "Error response from daemon: No such container: harbor-db";
+    let printed = "harbour-db postgres:16 Up 3 hours\nharbour-cache redis:7 Up 3 hours";
+    report("first", ran(&dir, "t1", "docker compose ps", Ok(printed))).await;
+    // The session itself has it before it, and another fault is none of a name.
+    assert_eq!(report("first", failed("t2", missing)).await, "");
+    let other = "psql: error: connection to server failed: FATAL: role does not log in";
+    assert_eq!(report("second", failed("t3", other)).await, "");
+    let quoted = report("third", failed("t4", missing)).await;
+    let line = "- \"harbour-db postgres:16 Up 3 hours\" (fact returned by a tool in claude-code, 2023-11-14, step 1, `docker compose ps`)";
+    assert!(quoted.contains(line), "{quoted}");
+    assert!(quoted.contains("Recorded about this failure"), "{quoted}");
+    assert_eq!(report("third", failed("t5", missing)).await, "");
 }
