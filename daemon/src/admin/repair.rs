@@ -73,9 +73,13 @@ pub fn repair(config: &Config, paths: &Paths, accept: bool) -> Outcome {
 /// Reads every row once.
 fn readable(store: &Store) -> Result<(), Error> {
     for space in store.keyspaces() {
-        store.scan(space, &[], &[u8::MAX; 64], Direction::Forward, &mut |_, _| {
-            Ok(ControlFlow::Continue(()))
-        })?;
+        store.scan(
+            space,
+            &[],
+            &[u8::MAX; 64],
+            Direction::Forward,
+            &mut |_, _| Ok(ControlFlow::Continue(())),
+        )?;
     }
     Ok(())
 }

@@ -17,9 +17,9 @@ use tokio::sync::Semaphore;
 
 pub use error::OpenError;
 pub use folder::DataFolder;
+use salvaging::open_or_salvage;
 pub use salvaging::{mark_unreadable, salvage_now};
 pub use seals::{SealCheck, key as seal_key, seal};
-use salvaging::open_or_salvage;
 pub(super) use untouched::UntouchedMark;
 
 use super::compaction::Compactor;

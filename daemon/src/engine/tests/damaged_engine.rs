@@ -68,7 +68,11 @@ async fn a_damaged_table_loses_a_block() {
     let number = {
         let opened = opened(&folder).unwrap();
         opened.store.flush().unwrap();
-        opened.store.keyspaces().iter().position(|space| *space == LOG)
+        opened
+            .store
+            .keyspaces()
+            .iter()
+            .position(|space| *space == LOG)
     };
     // Keyspace 0 has the names.
     let tables = format!("keyspaces/{}/tables", number.unwrap() + 1);
@@ -77,15 +81,21 @@ async fn a_damaged_table_loses_a_block() {
         .filter(|path| path.parent().unwrap().ends_with(&tables))
         .collect();
     let table = tables.first().unwrap();
-    let file = std::fs::File::options().read(true).write(true).open(table).unwrap();
+    let file = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open(table)
+        .unwrap();
     // In the first block, behind its header.
     let mut byte = [0];
     file.read_exact_at(&mut byte, 60).unwrap();
     file.write_all_at(&[byte[0] ^ 1], 60).unwrap();
     let before = opened(&folder).unwrap();
-    let read = before.store.scan(LOG, &[], &[u8::MAX; 9], Direction::Forward, &mut |_, _| {
-        Ok(ControlFlow::Continue(()))
-    });
+    let read = before
+        .store
+        .scan(LOG, &[], &[u8::MAX; 9], Direction::Forward, &mut |_, _| {
+            Ok(ControlFlow::Continue(()))
+        });
     let error = read.unwrap_err();
     assert!(error.is_engine_damage(), "{error}");
     let id = before.store.id();
@@ -99,5 +109,8 @@ async fn a_damaged_table_loses_a_block() {
     drop(after);
     // The mark is gone, and the damage is still known by the seal or the gap.
     let again = opened(&folder).unwrap();
-    assert!(matches!(again.store.get(LOG, b"none"), Ok(None) | Err(Error::Corrupt { .. })));
+    assert!(matches!(
+        again.store.get(LOG, b"none"),
+        Ok(None) | Err(Error::Corrupt { .. })
+    ));
 }

@@ -65,21 +65,21 @@ pub fn salvage(
     std::fs::create_dir_all(&aside).map_err(Error::file("creating", &aside))?;
     Store::build(&aside, id, spaces, limits)?;
     let (store, _) = Store::open(&aside, spaces, limits)?;
-    let mut reading = Reading::of(&engine, wanted)?;
+    let mut files = EngineFiles::of(&engine, wanted)?;
     let mut newest: HashMap<(usize, Vec<u8>), u64> = HashMap::new();
-    reading.each_row(&mut |row| {
+    files.each_row(&mut |row| {
         let of = newest.entry((row.space, row.key.to_vec())).or_default();
         *of = (*of).max(row.seqno);
         Ok(())
     })?;
-    reading.damaged_blocks = 0;
+    files.damaged_blocks = 0;
     let mut copied = Copied {
         store: &store,
         tx: Some(Transaction::new(&store)),
         bytes: 0,
         rows: 0,
     };
-    reading.each_row(&mut |row| {
+    files.each_row(&mut |row| {
         let (Some(value), Some(space)) = (row.value, wanted.get(row.space)) else {
             return Ok(());
         };
@@ -104,7 +104,7 @@ pub fn salvage(
     moved(&aside, dir)?;
     Ok(Salvaged {
         rows,
-        damaged_blocks: reading.damaged_blocks,
+        damaged_blocks: files.damaged_blocks,
         kept: kept.to_path_buf(),
     })
 }
@@ -138,22 +138,22 @@ struct Row<'r> {
 type RowVisitor<'v> = &'v mut dyn FnMut(Row<'_>) -> Result<(), Error>;
 
 /// The files of a damaged engine, with the keyspaces that are wanted.
-struct Reading {
+struct EngineFiles {
     engine: PathBuf,
     /// Number of each keyspace and its index in the list of the wanted ones.
     numbers: HashMap<u64, usize>,
     damaged_blocks: u64,
 }
 
-impl Reading {
+impl EngineFiles {
     fn of(engine: &Path, wanted: &[Keyspace]) -> Result<Self, Error> {
-        let mut reading = Self {
+        let mut files = Self {
             engine: engine.to_path_buf(),
             numbers: HashMap::new(),
             damaged_blocks: 0,
         };
         let mut names: HashMap<u64, (u64, String)> = HashMap::new();
-        reading.tables(NAMES, &mut |item| {
+        files.tables(NAMES, &mut |item| {
             let number = item.key.user_key.strip_prefix(b"n");
             let number = number.and_then(|number| <[u8; 8]>::try_from(number).ok());
             if let Some(number) = number.map(u64::from_be_bytes)
@@ -167,18 +167,18 @@ impl Reading {
             Ok(())
         })?;
         let index = |name: &str| wanted.iter().position(|space| space.name() == name);
-        reading.numbers = names
+        files.numbers = names
             .into_iter()
             .filter_map(|(number, (_, name))| Some((number, index(&name)?)))
             .collect();
-        if reading.numbers.len() < wanted.len() {
+        if files.numbers.len() < wanted.len() {
             return Err(Error::corrupt(
                 "engine",
                 &[],
                 "the names of its keyspaces are lost, so they cannot be read; restore a backup",
             ));
         }
-        Ok(reading)
+        Ok(files)
     }
 
     /// Visits every version of every row, from tables and journals, in no order.
