@@ -46,6 +46,7 @@ fn status(status: &Value) -> String {
         ("socket", "{socket}".to_owned()),
         ("data", "{data}".to_owned()),
         ("position", "{position}".to_owned()),
+        ("origin", "{origin}".to_owned()),
         ("durable", format!("{{durable:{yes}}}")),
         ("writable", format!("{{writable:{yes}}}")),
         ("uptime", duration(number(status, "uptime"))),

@@ -92,6 +92,9 @@ pub struct StatusReply {
     pub writable: bool,
     /// Time since its start, in seconds.
     pub uptime: u64,
+    /// How the log came to be what it is, if it did not begin here: restored from a backup, accepted by a person after
+    /// damage, or taken over from a release without seals; with the position and the time.
+    pub origin: Option<String>,
     /// Number of connections.
     pub clients: u64,
     /// Its socket.

@@ -19,7 +19,7 @@ use crate::events::NewEvent;
 use crate::hint::{arg, hint};
 use crate::log::{Actor, Position};
 use crate::store::StoreId;
-use crate::store::seal::Sealer;
+use crate::store::seal::{SealedEnd, Sealer};
 
 /// Unit of the queue's capacity, in bytes.
 const UNIT_BYTES: usize = 1024;
@@ -252,6 +252,12 @@ impl Engine {
         if let Some(sealer) = &self.sealer {
             sealer.clear_damage();
         }
+    }
+
+    /// Returns the sealed end of the log, and how the log came to be; `None` when nothing is sealed.
+    #[must_use]
+    pub fn sealed(&self) -> Option<SealedEnd> {
+        self.compactor.sync_stage.sealed()
     }
 
     /// Ends the daemon, so that its next start reads the damaged files of the storage engine block by block.

@@ -12,7 +12,7 @@ use super::writer::Message;
 use super::{Command, Outcome, PublishedState, Tail};
 use crate::error::Refusal;
 use crate::locks::lock_unpoisoned;
-use crate::store::seal::SealFile;
+use crate::store::seal::{SealFile, SealedEnd};
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Error, Store};
 
@@ -123,6 +123,11 @@ impl SyncStage {
                 Err(error) => tracing::warn!(%error, "the end of the log was not recorded"),
             }
         }
+    }
+
+    /// Returns the recorded end of the log; `None` when nothing is sealed.
+    pub fn sealed(&self) -> Option<SealedEnd> {
+        lock_unpoisoned(&self.seal).as_ref().map(SealFile::end)
     }
 
     /// Syncs the watermark and the seal if they changed.

@@ -18,6 +18,7 @@ use crate::operation::{Access, Call, Context, Op, blocking};
 use crate::reloadable::{LastReload, Reloadable};
 use crate::sandbox::Confinement;
 use crate::store::ballast::taken_bytes;
+use crate::store::seal::{Origin, SealedEnd};
 use crate::upstream::{Resolvers, State};
 use crate::{capture, checkpoints, documents, entities, projects, search, sessions};
 
@@ -45,13 +46,12 @@ impl Op for Status {
         let checkpoints = checkpoints::totals(&published.snapshot)?;
         let state = cx.engine.health().get();
         let mut warnings = match &state {
-            WriteState::Open => Vec::new(),
+            WriteState::Open | WriteState::Damaged { .. } => Vec::new(),
             WriteState::Full { reason } | WriteState::Failed { reason } => {
                 vec![format!("writes are refused: {reason}")]
             }
-            // Every reply warns of it.
-            WriteState::Damaged { .. } => Vec::new(),
         };
+        warnings.extend(cx.engine.warning());
         let room = checkpoints::Checkpoints::of(&cx)?;
         let limits = room.limits.get();
         warnings.extend(limits.warnings(None, checkpoints.bytes));
@@ -98,6 +98,7 @@ impl Op for Status {
             durable: cx.engine.is_durable(),
             writable: state == WriteState::Open,
             uptime: uptime_us / 1_000_000,
+            origin: cx.engine.sealed().and_then(origin),
             clients: cx.clients.load(Ordering::Relaxed),
             socket: cx.socket.display().to_string(),
             data: cx.folder.data.display().to_string(),
@@ -131,6 +132,18 @@ impl Op for Status {
         }
         Ok(reply)
     }
+}
+
+/// Describes how a log came to be what it is; `None` when it began here.
+fn origin(end: SealedEnd) -> Option<String> {
+    let how = match end.origin {
+        Origin::Created => return None,
+        Origin::Adopted => "sealed from there on; before it, written by a release without seals",
+        Origin::Restored => "restored from a backup",
+        Origin::Accepted => "accepted by a person as it was",
+    };
+    let (at, time) = (end.origin_position, format_time(end.origin_time));
+    Some(format!("up to position {at}, on {time}: {how}"))
 }
 
 /// Whether the clock was set back to before the newest event.

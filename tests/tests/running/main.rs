@@ -5,5 +5,6 @@ mod doctor;
 mod folders;
 mod managed;
 mod review;
+mod seals;
 
 mod users;

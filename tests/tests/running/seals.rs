@@ -1,0 +1,195 @@
+//! Seals: who puts back an older data folder, another one, or a part of one is noticed by every command, and only a person
+//! accepts it.
+
+use std::path::Path;
+use std::process::Output;
+
+use lore::protocol::Code;
+use serde_json::json;
+use tests::{Home, home, serve};
+
+fn said(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(out),
+        String::from_utf8_lossy(err)
+    )
+}
+
+fn record(daemon: &tests::Daemon, count: usize) {
+    for number in 0..count {
+        daemon.call(
+            "record_step",
+            json!({"tool": "t", "result": {"id": number}}),
+        );
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let (path, to) = {
+            let entry = entry.unwrap();
+            (entry.path(), to.join(entry.file_name()))
+        };
+        match path.is_dir() {
+            true => copy(&path, &to),
+            false => drop(std::fs::copy(&path, &to).unwrap()),
+        }
+    }
+}
+
+/// Puts a copy of a data folder in the place of the present one.
+fn put_back(home: &Home, copied: &Path) {
+    std::fs::remove_dir_all(home.data()).unwrap();
+    home.make_data();
+    copy(copied, &home.data());
+}
+
+/// An older copy of the data folder is served, every reply warns, writes are refused, and all commands say the same; a
+/// person accepts it, and `lore status` says so.
+#[test]
+fn an_older_copy_is_accepted_by_a_person_only() {
+    let (home, daemon) = serve!();
+    record(&daemon, 3);
+    daemon.stop();
+    let older = home.path().join("older");
+    copy(&home.data(), &older);
+    let daemon = home.start();
+    record(&daemon, 2);
+    daemon.stop();
+    put_back(&home, &older);
+
+    let daemon = home.start();
+    let status = daemon.call("status", json!({}));
+    assert_eq!(status["writable"], false);
+    assert!(
+        status["warnings"].to_string().contains("older copy"),
+        "{status}"
+    );
+    let steps = daemon.call("list_steps", json!({}));
+    assert_eq!(steps["steps"].as_array().unwrap().len(), 3);
+    assert!(
+        steps["warnings"].to_string().contains("lored repair"),
+        "{steps}"
+    );
+    let verified = daemon.call("verify_log", json!({}));
+    assert_eq!(verified["ok"], false, "{verified}");
+    let refused = daemon.refusal("record_step", json!({"tool": "t", "result": ""}));
+    assert_eq!(refused.code, Code::StorageUnavailable);
+    daemon.stop();
+
+    for (arguments, says) in [
+        (&["verify"][..], "older copy"),
+        (&["doctor"], "older copy"),
+        (&["repair"], "--accept"),
+    ] {
+        let output = home.run(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {output:?}");
+        assert!(said(&output).contains(says), "{arguments:?}: {output:?}");
+    }
+    let output = home.run(&["repair", "--accept"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let daemon = home.start();
+    let status = daemon.call("status", json!({}));
+    assert!(
+        status["origin"]
+            .to_string()
+            .contains("accepted by a person"),
+        "{status}"
+    );
+    record(&daemon, 1);
+    daemon.verify();
+}
+
+/// Another store in the place of this one is not served at all, and neither is an older copy that would bring back what
+/// was forgotten.
+#[test]
+fn what_must_not_be_served_is_not() {
+    let (home, daemon) = serve!();
+    daemon.call("create_session", json!({"session": "secret"}));
+    daemon.call(
+        "record_step",
+        json!({"session": "secret", "tool": "t", "result": "a"}),
+    );
+    daemon.stop();
+    let older = home.path().join("older");
+    copy(&home.data(), &older);
+    let daemon = home.start();
+    daemon.call(
+        "forget_session",
+        json!({"session": "secret"}),
+    );
+    daemon.stop();
+    put_back(&home, &older);
+    let ended = home.try_start().err().unwrap();
+    assert!(ended.to_string().contains("bring back"), "{ended}");
+
+    let other = home!();
+    let daemon = other.start();
+    record(&daemon, 1);
+    daemon.stop();
+    put_back(&home, &other.data());
+    let ended = home.try_start().err().unwrap();
+    assert!(ended.to_string().contains("another data folder"), "{ended}");
+    assert_eq!(home.run(&["repair"]).status.code(), Some(1));
+    let output = home.run(&["repair", "--accept"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let daemon = home.start();
+    record(&daemon, 1);
+    assert_eq!(daemon.verify(), 4);
+}
+
+/// A seal that was kept elsewhere proves that nothing before it has changed, through a daemon and without one.
+#[test]
+fn a_seal_proves_what_was_before_it() {
+    let (home, daemon) = serve!();
+    record(&daemon, 2);
+    let seal = said(&home.run(&["seal"])).trim().to_owned();
+    assert!(seal.starts_with("lore-seal-1:"), "{seal}");
+    record(&daemon, 2);
+    let since = ["verify", "--since", &seal];
+    let output = home.run(&since);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let forged = seal.replace(":3:", ":2:");
+    assert_ne!(forged, seal);
+    let refused = daemon.refusal("verify_log", json!({"since": forged}));
+    assert_eq!(refused.code, Code::InvalidInput);
+    daemon.stop();
+    assert_eq!(home.run(&since).status.code(), Some(0));
+    let output = home.run(&["verify", "--since", &forged]);
+    assert!(
+        said(&output).contains("did not make the seal"),
+        "{output:?}"
+    );
+    let output = home.run(&["verify", "--since", "lore-seal-1:nonsense"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+}
+
+/// A restored backup is sealed and says that it is one.
+#[test]
+fn a_restored_backup_says_that_it_is_one() {
+    let (home, daemon) = serve!();
+    record(&daemon, 3);
+    let kept = tempfile::tempdir().unwrap();
+    let backup = kept.path().join("backup");
+    let output = home.run(&["backup", backup.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    record(&daemon, 1);
+    daemon.stop();
+    std::fs::remove_dir_all(home.data()).unwrap();
+    let ended = home.try_start().err().unwrap();
+    assert!(ended.to_string().contains("is missing"), "{ended}");
+    let output = home.run(&["restore", backup.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let daemon = home.start();
+    let status = daemon.call("status", json!({}));
+    assert_eq!(status["writable"], true, "{status}");
+    assert!(
+        status["origin"].to_string().contains("restored"),
+        "{status}"
+    );
+    record(&daemon, 1);
+    assert_eq!(daemon.verify(), 5);
+}
