@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use lore::protocol::{Code, ErrorBody};
+use serde_json::Value;
 
 use super::cli::{self, Answer};
 
@@ -49,6 +50,16 @@ impl Fixture {
     /// What the last call said.
     pub fn last(&self) -> (String, String) {
         self.sent.lock().unwrap().last().unwrap().clone()
+    }
+
+    /// Checks the requests that runs send: arguments, operation, and its arguments.
+    pub fn check_sent(&self, wanted: &[(&[&str], &str, &str)]) {
+        for (arguments, operation, args) in wanted {
+            let (called, sent) = self.sends(arguments);
+            let [sent, args] =
+                [&sent, *args].map(|json| serde_json::from_str::<Value>(json).unwrap());
+            assert_eq!((&*called, sent), (*operation, args), "{arguments:?}");
+        }
     }
 
     /// What a run sends; its end does not matter.

@@ -5,10 +5,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod capture;
+mod checkpoints;
 mod documents;
 mod forgetting;
 mod formats;
 mod metadata;
+mod names;
 mod projects;
 mod talk;
 
@@ -36,6 +38,8 @@ use lored::store::watermark::{DurableHead, WatermarkFile};
 use lored::store::{BlobRef, Blobs, MemoryStore, RowsMut};
 use serde::Serialize;
 use tests::home;
+
+use checkpoints::{checkpoint_events, kept_objects};
 
 const STORED: &str = include_str!("../../golden/stored.txt");
 const SURFACE: &str = include_str!("../../golden/surface.txt");
@@ -223,102 +227,6 @@ fn events() -> Vec<(&'static str, EncodedEvent)> {
     events.found
 }
 
-/// Returns checkpoint events in every shape.
-fn checkpoint_events() -> Vec<(&'static str, EncodedEvent)> {
-    let (first, second) = (CheckpointKey::of([1; 16]), CheckpointKey::of([2; 16]));
-    let mut keyframe = DeltaLink::to(Hash::of(b"keyframe"), 70_000, 20_000);
-    keyframe.spent_bytes = 300;
-    let whole = CheckpointSaved {
-        checkpoint: first,
-        hash: Hash::of(b"context").0.into(),
-        stored_bytes: 20_350,
-        new_bytes: 350,
-        is_kept: true,
-        critical: vec!["userGoal".to_owned()],
-        parts: vec![
-            ContextPart {
-                key: Some("messages".to_owned()),
-                chain: vec![DeltaLink::to(Hash::of(b"delta"), 70_500, 300), keyframe],
-                since: 7,
-            },
-            ContextPart {
-                key: None,
-                chain: vec![DeltaLink::to(Hash::of(b"small"), 90, 50)],
-                since: 0,
-            },
-        ],
-        forked_from: Some(second),
-    };
-    let least = CheckpointSaved {
-        checkpoint: second,
-        hash: Hash::of(b"{}").0.into(),
-        stored_bytes: 0,
-        new_bytes: 0,
-        is_kept: false,
-        critical: Vec::new(),
-        parts: Vec::new(),
-        forked_from: None,
-    };
-    let deleted = |cause, objects: &[&[u8]], holders: &[(&str, u64)]| CheckpointsDeleted {
-        gone: vec![DeletedCheckpoint {
-            checkpoint: first,
-            saved_at: 0,
-            objects: objects.iter().map(|of| Hash::of(of).0.into()).collect(),
-        }],
-        cause,
-        holders: holders
-            .iter()
-            .map(|(key, at)| ((*key).to_owned(), *at))
-            .collect(),
-    };
-    let metadata = r#"{"name":"before the merge","tags":["web"],"ticket":17}"#;
-    let mut events = Events::new(8, Some("s-1"), "p-1");
-    for (name, saved, metadata) in [
-        ("checkpoint_saved", whole, Some(metadata)),
-        ("checkpoint_saved_least", least, None),
-    ] {
-        let metadata = metadata.map(str::to_owned);
-        let body = CheckpointDescribed { metadata };
-        events.add(name, EventKind::CheckpointSaved, &saved, &body);
-    }
-    let objects: &[&[u8]] = &[b"delta", b"small"];
-    let holders = &[("userGoal", 9)];
-    let mut with_position = deleted(DeletionCause::Asked, objects, holders);
-    for gone in &mut with_position.gone {
-        gone.saved_at = 7;
-    }
-    for (name, deleted) in [
-        (
-            "checkpoints_deleted",
-            deleted(DeletionCause::Asked, objects, holders),
-        ),
-        (
-            "checkpoints_deleted_for_count",
-            deleted(DeletionCause::Count, &[], &[]),
-        ),
-        (
-            "checkpoints_deleted_for_quota",
-            deleted(DeletionCause::Quota, &[], &[]),
-        ),
-    ] {
-        events.add_meta(name, EventKind::CheckpointsDeleted, &deleted);
-    }
-    for (name, is_unmarked) in [("key_marked", false), ("key_unmarked", true)] {
-        let marked = KeyMarked {
-            key: "userGoal".to_owned(),
-            is_unmarked,
-            held_by: None,
-        };
-        events.add_meta(name, EventKind::KeyMarked, &marked);
-    }
-    events.add_meta(
-        "checkpoints_deleted_with_position",
-        EventKind::CheckpointsDeleted,
-        &with_position,
-    );
-    events.found
-}
-
 /// Returns a separate log: events without their content, and the events that record the forgetting.
 fn forgotten() -> Vec<(&'static str, LoggedEvent)> {
     let mut found: Vec<(&'static str, LoggedEvent)> = Vec::new();
@@ -398,33 +306,6 @@ fn chained(events: Vec<(&'static str, EncodedEvent)>) -> Vec<(&'static str, Logg
         found.push((name, event));
     }
     found
-}
-
-/// Returns objects in every form and place.
-fn kept_objects() -> Vec<(Hash, Object)> {
-    let blob = BlobRef::of(b"packed");
-    let forms = [
-        ObjectForm::Plain,
-        ObjectForm::Whole,
-        ObjectForm::Delta {
-            base: Hash::of(b"keyframe"),
-        },
-    ];
-    let places = [
-        ObjectLocation::Inline(b"packed".to_vec()),
-        ObjectLocation::Blob(blob),
-    ];
-    let of_form = |form: &ObjectForm| {
-        places.clone().map(|place| Object {
-            form: *form,
-            bytes: 70_000,
-            place,
-        })
-    };
-    let objects = forms.iter().flat_map(of_form).enumerate();
-    objects
-        .map(|(number, object)| (Hash::of(&[number as u8]), object))
-        .collect()
 }
 
 /// Returns the events with positions, every other one under a key.
@@ -595,85 +476,4 @@ fn old_blobs_are_read() {
     let packed = "01c8000000000000005f6c6f7265200500ab506c6f726520";
     std::fs::write(shard.join(blob.hex()), unhex(packed)).unwrap();
     assert_eq!(blobs.get(&blob).unwrap(), content.as_bytes());
-}
-
-/// Names that scripts and clients rely on are stable: operations, error codes with their meaning, settings, kinds
-/// of redaction.
-#[test]
-fn public_names_stay() {
-    let mut lines: Vec<String> = lored::api::TABLE
-        .values()
-        .map(|operation| format!("operation {} {:?}", operation.name, operation.access))
-        .collect();
-    lines.extend(Code::ALL.iter().map(|code| {
-        let again = if code.retryable() {
-            "retryable"
-        } else {
-            "final"
-        };
-        format!("error {} {} {again}", code.as_str(), code.status())
-    }));
-    lines.extend(
-        lored::config::keys()
-            .iter()
-            .map(|key| format!("setting {key}")),
-    );
-    let kinds: std::collections::BTreeSet<&str> =
-        lored_redact::kinds::all().map(|kind| kind.id).collect();
-    lines.extend(kinds.iter().map(|kind| format!("redaction {kind}")));
-    hold("surface.txt", SURFACE, &lines);
-}
-
-/// The operations that the client retries after a lost connection are the daemon's reads, as in the table.
-#[test]
-fn both_sides_agree_on_what_reads() {
-    let reads = lored::api::TABLE
-        .values()
-        .filter(|operation| operation.access == Access::Read)
-        .map(|operation| operation.name);
-    let mut said = READ_OPERATIONS.to_vec();
-    said.sort_unstable();
-    assert_eq!(reads.collect::<Vec<_>>(), said);
-}
-
-/// The daemon's exit codes: 0 success, 1 refused or damage found, 2 usage, 3 not started; one command shows each.
-#[test]
-fn exit_codes_of_the_daemon() {
-    let home = home!();
-    let code = |arguments: &[&str]| home.run(arguments).status.code();
-    assert_eq!(code(&["--help"]), Some(0));
-    assert_eq!(code(&["--no-such-flag"]), Some(2));
-    assert_eq!(code(&["verify"]), Some(3), "there is no store yet");
-    home.start().stop();
-    assert_eq!(code(&["verify"]), Some(0));
-    home.configure("[engine]\nno_such_setting = 1");
-    assert_eq!(code(&["serve"]), Some(2));
-    home.configure("");
-    std::fs::write(home.data().join("store").join("lore-store"), "other").unwrap();
-    assert_eq!(code(&["serve"]), Some(3));
-}
-
-/// The client's exit codes: 0 success, 1 refused, 2 usage, 3 no daemon, 5 conflict; one call shows each.
-#[test]
-fn exit_codes_of_the_client() {
-    let home = home!();
-    let code = |arguments: &[&str]| {
-        std::process::Command::new(env!("CARGO_BIN_EXE_lore-under-test"))
-            .env_clear()
-            .env("LORE_HOME", home.path())
-            .env("LORE_DAEMON", "/nowhere/lored")
-            .args(arguments)
-            .output()
-            .unwrap()
-            .status
-            .code()
-    };
-    assert_eq!(code(&["call", "status", "{}"]), Some(3), "nobody serves");
-    let _daemon = home.start();
-    assert_eq!(code(&["call", "status", "{}"]), Some(0));
-    assert_eq!(code(&["no-such-verb"]), Some(2));
-    assert_eq!(code(&["call", "no_such_operation", "{}"]), Some(1));
-    let session = r#"{"session":"s-1"}"#;
-    assert_eq!(code(&["call", "create_session", session]), Some(0));
-    assert_eq!(code(&["call", "create_session", session]), Some(5));
 }

@@ -10,6 +10,7 @@ mod leases;
 mod looking_back;
 mod messages;
 mod packs;
+mod packs_of_files;
 mod resolving;
 mod states;
 mod steps;
