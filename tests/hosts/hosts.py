@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Callable
 
-from model import SUBTASK, call
+from model import SUBTASK, call, text
 
 ARCH = {"x86_64": "x64", "aarch64": "arm64"}.get(os.uname().machine, "")
 # The programs below this folder run with Node 22: with an older one, npm installs older releases of some.
@@ -14,6 +14,7 @@ NODE_PACKAGE = "node@22"
 SUBTASK_PROMPT = f"{SUBTASK}: count the files of this folder."
 # The file that each host writes and edits, and what its commands print.
 FILE = "gateway.txt"
+SUBANSWER = "There is one file."
 SHELL, FAILING, SUB_SHELL = "echo hello-from-the-host", "echo gateway refused >&2; exit 3", "echo hello-from-the-subagent"
 # What the agent records by itself, through MCP.
 NOTED = {"tool": "lookup", "result": {"id": 730042}}
@@ -48,6 +49,10 @@ class Host:
     subagent: list
     # Makes the host compact its conversation; None if that cannot be done from its command line.
     compaction: "Compaction" = None
+    # How the subagent ends.
+    reported: dict = field(default_factory=lambda: text(SUBANSWER))
+    # Whether hooks say which calls are a subagent's; otherwise they are in the agent's session.
+    is_subagent_marked: bool = True
     # The option that the prompt follows, if it is not the last argument by itself.
     prompt_option: list = field(default_factory=list)
     # Arguments with which its commands run in its sandbox, which refuses Unix sockets; empty if it has none.
@@ -138,7 +143,9 @@ HOSTS = {
         edits=[call("write_file", {"file_path": PATH, "content": "port = 1\n"}),
                call("replace", {"file_path": PATH, "old_string": "1", "new_string": "7311", "instruction": "x"})],
         noted=[call("mcp_lore_record_step", NOTED)],
-        subagent=[]),
+        subagent=[call("invoke_agent", {"agent_name": "generalist", "prompt": SUBTASK_PROMPT})],
+        # Its subagents end with a call, and its hooks say nothing of them.
+        reported=call("complete_task", {"result": {"response": SUBANSWER}}), is_subagent_marked=False),
     "opencode": Host(
         package="opencode-ai@1.18.33",
         program=[f"{ANSWERED}opencode-linux-{ARCH}/bin/opencode", "run"], args=[], again=["-c"],

@@ -68,7 +68,7 @@ class Scene:
         host = self.host
         subagent = [self.put(turn) for turn in host.subagent]
         turns = [host.shell(SHELL), *host.edits, host.shell(FAILING), *host.noted, *subagent, text(ANSWER)]
-        self.model.play([self.put(turn) for turn in turns], [host.shell(SUB_SHELL), text("There is one file.")])
+        self.model.play([self.put(turn) for turn in turns], [host.shell(SUB_SHELL), host.reported])
         self.run(self.name, WORK)
         self.check_added("the work", since=0)
         if subagent:
@@ -159,12 +159,14 @@ class Scene:
         own = next((session for session, _, content in messages if content == WORK), None)
         of_work = [one for one in steps if one["session"] == own]
         self.check_steps(of_work)
-        wanted = self.sessions + bool(self.host.subagent) + bool(partner)
+        is_apart = bool(self.host.subagent) and self.host.is_subagent_marked
+        wanted = self.sessions + is_apart + bool(partner)
         self.check(len(sessions) == wanted, f"{len(sessions)} sessions instead of {wanted}: {sorted(sessions.values())}")
         if self.host.subagent:
             of_subagent = [one for one in steps if SUB_SHELL in str(one["payload"].get("parameters"))]
             self.check(len(of_subagent) == 1, f"the subagent's command was recorded {len(of_subagent)} times")
-            self.check(all(one["session"] != own for one in of_subagent), "the subagent's step is in the agent's session")
+            self.check(all((one["session"] != own) == is_apart for one in of_subagent),
+                       "the subagent's step is in the wrong session")
 
     def check_observations(self, events):
         """Each command began once and ended once."""
