@@ -181,6 +181,7 @@ const KINDS: &[(ToolKind, &[&str])] = &[
             "subagent",
             "runsubagent",
             "multiagentv1spawnagent",
+            "invokeagent",
         ],
     ),
     (
