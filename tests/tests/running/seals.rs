@@ -133,7 +133,7 @@ fn what_must_not_be_served_is_not() {
     put_back(&home, &other.data());
     let ended = home.try_start().err().unwrap();
     assert!(ended.to_string().contains("another data folder"), "{ended}");
-    assert_eq!(home.run(&["repair"]).status.code(), Some(1));
+    assert_ne!(home.run(&["repair"]).status.code(), Some(0));
     let output = home.run(&["repair", "--accept"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let daemon = home.start();

@@ -191,7 +191,10 @@ fn store(folder: &DataFolder) -> Store {
     store
 }
 
-fn rows(store: &Store, space: Keyspace) -> Vec<(Vec<u8>, Vec<u8>)> {
+/// Key and value.
+type Row = (Vec<u8>, Vec<u8>);
+
+fn rows(store: &Store, space: Keyspace) -> Vec<Row> {
     let mut found = Vec::new();
     store
         .scan(
@@ -211,7 +214,7 @@ fn rows(store: &Store, space: Keyspace) -> Vec<(Vec<u8>, Vec<u8>)> {
 fn edit_rows(
     folder: &DataFolder,
     space: Keyspace,
-    edit: impl FnOnce(&mut Vec<(Vec<u8>, Vec<u8>)>),
+    edit: impl FnOnce(&mut Vec<Row>),
 ) {
     let store = store(folder);
     let before = rows(&store, space);
@@ -505,10 +508,10 @@ const EDITS: &[Edit] = &[
         },
     ),
     ("a row of a view", Noticed::Verified, |_, at| {
-        edit_view(at, "steps", flip_last)
+        edit_view(at, "steps", |rows| flip_last(rows))
     }),
     ("a row of the sessions", Noticed::Verified, |_, at| {
-        edit_view(at, "sessions", flip_last)
+        edit_view(at, "sessions", |rows| flip_last(rows))
     }),
     ("a row less", Noticed::Verified, |_, at| {
         edit_view(at, "steps", |rows| drop(rows.pop()))
@@ -517,15 +520,15 @@ const EDITS: &[Edit] = &[
         edit_view(at, "steps", |rows| rows.push((vec![200; 9], vec![1])));
     }),
     ("a key that was never used", Noticed::Verified, |_, at| {
-        edit_rows(at, INDEX, flip_last);
+        edit_rows(at, INDEX, |rows| flip_last(rows));
     }),
 ];
 
-fn flip_last(rows: &mut Vec<(Vec<u8>, Vec<u8>)>) {
+fn flip_last(rows: &mut [Row]) {
     flip(&mut rows.last_mut().unwrap().1);
 }
 
-fn edit_view(folder: &DataFolder, name: &str, edit: fn(&mut Vec<(Vec<u8>, Vec<u8>)>)) {
+fn edit_view(folder: &DataFolder, name: &str, edit: fn(&mut Vec<Row>)) {
     let spaces = Projections.keyspaces();
     let space = spaces.iter().find(|space| space.name().starts_with(name));
     edit_rows(folder, *space.unwrap(), edit);
