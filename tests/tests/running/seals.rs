@@ -117,10 +117,7 @@ fn what_must_not_be_served_is_not() {
     let older = home.path().join("older");
     copy(&home.data(), &older);
     let daemon = home.start();
-    daemon.call(
-        "forget_session",
-        json!({"session": "secret"}),
-    );
+    daemon.call("forget_session", json!({"session": "secret"}));
     daemon.stop();
     put_back(&home, &older);
     let ended = home.try_start().err().unwrap();

@@ -40,6 +40,7 @@ pub fn status() -> StatusReply {
         position: Position(12_345),
         durable: true,
         writable: true,
+        origin: None,
         uptime: 11_100,
         clients: 5,
         socket: "/run/user/1000/lore/lore.sock".to_owned(),

@@ -1,5 +1,6 @@
 //! MCP over JSON lines: both eras of the protocol, any number of calls in flight.
 
+mod argument_rules;
 mod calls;
 mod completions;
 mod content_form;

@@ -1,6 +1,7 @@
 //! The MCP transport from a peer's view: a real store in a temporary folder and a socket pair.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod generated;
 mod lines;
 mod profiles;
 mod prompts;

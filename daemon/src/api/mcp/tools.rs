@@ -7,6 +7,7 @@ use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
+use super::argument_rules;
 use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
 use crate::operation::{Access, Operation};
@@ -89,8 +90,17 @@ fn loosen(schema: &mut JsonObject) {
     schema.retain(|name, value| match name.as_str() {
         "additionalProperties" => !value.is_boolean(),
         "pattern" => !value.is_string(),
-        "maxLength" => !value.is_number(),
-        "minimum" => *value != json!(0),
+        "maxLength" | "minLength" | "maxItems" | "minItems" | "minProperties" => !value.is_number(),
+        "minimum" => value.as_u64().is_none_or(|least| least > 1),
+        "maximum" => value.as_u64().is_none_or(|most| most < 1_000_000),
+        "dependentSchemas" => !value.is_object(),
+        // Numbers and booleans may be sent as text.
+        "type" => {
+            if let Value::Array(types) = value {
+                types.truncate(3);
+            }
+            true
+        }
         _ => true,
     });
     for value in schema.values_mut() {
@@ -135,14 +145,15 @@ fn tool(operation: &Operation) -> Tool {
         .destructive(operation.is_destructive)
         .idempotent(reads)
         .open_world(false);
-    let mut tool = Tool::new(
-        operation.name,
-        operation.description,
-        Arc::new(unnamed((operation.input)())),
-    )
-    .with_title(operation.title)
-    .with_raw_output_schema(Arc::new(output(operation)))
-    .with_annotations(annotations);
+    let mut input = unnamed((operation.input)());
+    input.entry("properties").or_insert_with(|| json!({}));
+    argument_rules::apply(operation.name, &mut input);
+    argument_rules::give_types(&mut input, false);
+    bound(&mut input);
+    let mut tool = Tool::new(operation.name, operation.description, Arc::new(input))
+        .with_title(operation.title)
+        .with_raw_output_schema(Arc::new(output(operation)))
+        .with_annotations(annotations);
     if let Some(chars) = operation.result_chars_max {
         let meta = Map::from_iter([(RESULT_CHARS_MAX.to_owned(), json!(chars))]);
         tool.meta = Some(MetaObject(meta));
@@ -164,7 +175,8 @@ fn output(operation: &Operation) -> JsonObject {
 
 /// Returns the schema of the reply in structured content: an object.
 fn reply(operation: &Operation) -> JsonObject {
-    let reply = unnamed((operation.output)());
+    let mut reply = unnamed((operation.output)());
+    argument_rules::give_types(&mut reply, true);
     let Some(name) = operation.wrapped_as else {
         return reply;
     };
@@ -187,6 +199,21 @@ static REFUSAL: LazyLock<JsonObject> = LazyLock::new(|| {
         _ => Map::new(),
     }
 });
+
+/// The largest integer that every JSON parser keeps.
+const INTEGER_MAX: u64 = (1 << 53) - 1;
+
+/// Gives integers without a maximum the largest one.
+fn bound(schema: &mut JsonObject) {
+    if schema.get("type").is_some_and(|kind| kind == "integer") {
+        schema.entry("maximum").or_insert(json!(INTEGER_MAX));
+    }
+    for value in schema.values_mut() {
+        if let Value::Object(inner) = value {
+            bound(inner);
+        }
+    }
+}
 
 /// Removes the top-level description, which only repeats the tool's name.
 fn unnamed(mut schema: JsonObject) -> JsonObject {
@@ -279,11 +306,19 @@ mod tests {
             );
             walk(&input, true, &mut |map, is_root| {
                 for key in ["oneOf", "anyOf", "allOf", "not"] {
-                    assert!(!map.contains_key(key), "{name}: {key} (root: {is_root})");
+                    // In the rules of arguments that stand together.
+                    let is_dependent =
+                        ["anyOf", "not"].contains(&key) && !map.contains_key("type") && !is_root;
+                    assert!(
+                        is_dependent || !map.contains_key(key),
+                        "{name}: {key} (root: {is_root})"
+                    );
                 }
                 assert!(!map.contains_key("$ref"), "{name}");
                 assert!(!map.contains_key("$defs"), "{name}");
-                assert!(!map.get("type").is_some_and(Value::is_array), "{name}");
+                // Only what may be any JSON has several types, and null is none of them.
+                let types = map.get("type").and_then(Value::as_array);
+                assert!(types.is_none_or(|types| types.len() == 5), "{name}");
                 assert!(!map.get("default").is_some_and(Value::is_null), "{name}");
                 assert!(!map.get("format").is_some_and(Value::is_string), "{name}");
             });

@@ -211,11 +211,7 @@ fn rows(store: &Store, space: Keyspace) -> Vec<Row> {
     found
 }
 
-fn edit_rows(
-    folder: &DataFolder,
-    space: Keyspace,
-    edit: impl FnOnce(&mut Vec<Row>),
-) {
+fn edit_rows(folder: &DataFolder, space: Keyspace, edit: impl FnOnce(&mut Vec<Row>)) {
     let store = store(folder);
     let before = rows(&store, space);
     let mut after = before.clone();
