@@ -86,7 +86,8 @@ impl OpenedStore {
         }
         let id = Store::identify(&dir)?;
         let seal = SealCheck::of(folder, id, clock)?;
-        let is_untouched = seal.mark(folder, id).is_some_and(|mark| mark.take());
+        let touched = seal.mark(folder, id).and_then(|mark| mark.take());
+        let is_untouched = untouched::settle(folder, touched);
         let head = WatermarkFile::open(&folder.watermark_path(), id.0);
         let recorded = head.as_ref().ok().map(|(_, recorded)| *recorded);
         let (look, store, lost) = open_or_salvage(folder, id, &spaces, recorded, settings, clock)?;

@@ -15,6 +15,74 @@ use super::DataFolder;
 use crate::store::StoreId;
 use crate::store::seal::SealKey;
 
+/// Bytes of a code.
+const CODE_BYTES: usize = 32;
+
+/// The files under a code of their own. Blobs are named by their hash and checked when they are read, so they are left
+/// out: there may be very many. Context files are edited by hand, and every edit becomes an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FilePart {
+    /// The store.
+    Store,
+    /// The durable watermark.
+    Head,
+    /// The search indexes.
+    Index,
+    /// The positions of log readers.
+    Cursors,
+    /// The last reads of sessions.
+    Access,
+    /// How far results were searched for entities.
+    Followed,
+}
+
+impl FilePart {
+    const ALL: [Self; 6] = [
+        Self::Store,
+        Self::Head,
+        Self::Index,
+        Self::Cursors,
+        Self::Access,
+        Self::Followed,
+    ];
+
+    fn path(self, folder: &DataFolder) -> PathBuf {
+        match self {
+            Self::Store => folder.store(),
+            Self::Head => folder.watermark_path(),
+            Self::Index => folder.index(),
+            Self::Cursors => folder.cursors(),
+            Self::Access => folder.access(),
+            Self::Followed => folder.followed(),
+        }
+    }
+
+    /// Returns whether the files can be made again from the log; touched ones are.
+    fn is_derived(self) -> bool {
+        matches!(self, Self::Index | Self::Followed)
+    }
+}
+
+/// Removes what follows the log and was touched; returns whether nothing was.
+pub(super) fn settle(folder: &DataFolder, touched: Option<Vec<FilePart>>) -> bool {
+    let Some(touched) = touched else {
+        return false;
+    };
+    for part in &touched {
+        let path = part.path(folder);
+        tracing::warn!(path = %path.display(), "changed while no daemon ran");
+        if part.is_derived() {
+            let removed = std::fs::remove_dir_all(&path).or_else(|_| std::fs::remove_file(&path));
+            if let Err(error) = removed
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                tracing::error!(path = %path.display(), %error, "it was not removed");
+            }
+        }
+    }
+    touched.is_empty()
+}
+
 /// The mark of one store.
 pub struct UntouchedMark {
     folder: DataFolder,
@@ -32,15 +100,18 @@ impl UntouchedMark {
         }
     }
 
-    /// Returns whether the mark fits, and removes it: from now on the files change.
-    pub fn take(&self) -> bool {
-        let Ok(left) = std::fs::read(&self.path) else {
-            return false;
-        };
-        let fits = self.code().is_ok_and(|code| code[..] == left[..]);
+    /// Returns which files were touched after the mark was left, and removes it: from now on the files change. `None`
+    /// when there is no mark.
+    pub fn take(&self) -> Option<Vec<FilePart>> {
+        let left = std::fs::read(&self.path).ok()?;
         // If it stays, it does not fit any more.
         let _ = std::fs::remove_file(&self.path);
-        fits
+        let mut left = left.chunks(CODE_BYTES);
+        let is_touched = |part: &FilePart| {
+            let code = self.code(*part);
+            code.map_or(true, |code| left.next() != Some(&code[..]))
+        };
+        Some(FilePart::ALL.into_iter().filter(is_touched).collect())
     }
 
     /// Leaves the mark. The store is closed.
@@ -48,24 +119,17 @@ impl UntouchedMark {
     /// # Errors
     /// When a file cannot be examined, or the mark not be written; then the next start verifies everything.
     pub fn leave(&self) -> io::Result<()> {
-        std::fs::write(&self.path, self.code()?)
+        let mut codes = Vec::with_capacity(FilePart::ALL.len() * CODE_BYTES);
+        for part in FilePart::ALL {
+            codes.extend(self.code(part)?);
+        }
+        std::fs::write(&self.path, codes)
     }
 
-    /// Returns the code over what the system says of each file. Blobs are named by their hash and checked when they are
-    /// read, so they are left out: there may be very many.
-    fn code(&self) -> io::Result<[u8; 32]> {
-        let data = &self.folder;
+    /// Returns the code over what the system says of the files of a part.
+    fn code(&self, part: FilePart) -> io::Result<[u8; CODE_BYTES]> {
         let mut seen = Vec::new();
-        for part in [
-            data.store(),
-            data.index(),
-            data.watermark_path(),
-            data.cursors(),
-            data.access(),
-            data.followed(),
-        ] {
-            examine(&part, &mut seen)?;
-        }
+        examine(&part.path(&self.folder), &mut seen)?;
         seen.sort_unstable();
         let mut digest = Sha256::new();
         for file in seen {
@@ -119,27 +183,46 @@ mod tests {
         let file = folder.store().join("engine/1");
         std::fs::write(&file, "rows").unwrap();
         let mark = |key: u8| UntouchedMark::of(&folder, &SealKey::new([key; 32]), StoreId([7; 16]));
-        assert!(!mark(1).take(), "there is none");
+        assert_eq!(mark(1).take(), None, "there is none");
         mark(1).leave().unwrap();
-        assert!(mark(1).take());
-        assert!(!mark(1).take(), "it is gone");
-        let changes: [&dyn Fn(); 4] = [
-            &|| std::fs::write(&file, "ROWS").unwrap(),
-            &|| std::fs::write(folder.cursors(), "new").unwrap(),
-            &|| std::fs::remove_file(folder.cursors()).unwrap(),
-            &|| {
+        assert_eq!(mark(1).take(), Some(Vec::new()));
+        assert_eq!(mark(1).take(), None, "it is gone");
+        let changes: [(FilePart, &dyn Fn()); 4] = [
+            (FilePart::Store, &|| std::fs::write(&file, "ROWS").unwrap()),
+            (FilePart::Cursors, &|| {
+                std::fs::write(folder.cursors(), "new").unwrap()
+            }),
+            (FilePart::Cursors, &|| {
+                std::fs::remove_file(folder.cursors()).unwrap()
+            }),
+            (FilePart::Store, &|| {
                 let before = std::fs::metadata(&file).unwrap().modified().unwrap();
                 std::fs::write(&file, "soWR").unwrap();
                 let file = std::fs::File::options().write(true).open(&file).unwrap();
                 file.set_modified(before).unwrap();
-            },
+            }),
         ];
-        for (number, change) in changes.iter().enumerate() {
+        for (number, (part, change)) in changes.iter().enumerate() {
             mark(1).leave().unwrap();
             change();
-            assert!(!mark(1).take(), "change {number}");
+            assert_eq!(mark(1).take(), Some(vec![*part]), "change {number}");
         }
         mark(1).leave().unwrap();
-        assert!(!mark(2).take());
+        assert_eq!(mark(2).take(), Some(FilePart::ALL.to_vec()));
+    }
+
+    /// Touched indexes are removed, so that they are made again from the log.
+    #[test]
+    fn touched_indexes_are_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = DataFolder::new(dir.path().join("data"), dir.path().join("state"));
+        std::fs::create_dir_all(folder.index().join("text")).unwrap();
+        std::fs::write(folder.cursors(), "rows").unwrap();
+        assert!(settle(&folder, Some(Vec::new())));
+        assert!(!settle(&folder, None));
+        assert!(folder.index().exists());
+        let touched = vec![FilePart::Index, FilePart::Cursors];
+        assert!(!settle(&folder, Some(touched)));
+        assert!(!folder.index().exists() && folder.cursors().exists());
     }
 }
