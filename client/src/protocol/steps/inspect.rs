@@ -14,6 +14,10 @@ pub struct GetStepArgs {
     pub step: u64,
     /// The attempt; default: the one that resolves variables.
     pub attempt: Option<u64>,
+    /// For a large result: return only a part of it, from this byte on, without `parsed` and `extracted`.
+    pub from: Option<u64>,
+    /// Maximum size of that part in bytes, 1024 to 4194304 (default 1048576).
+    pub bytes_max: Option<u64>,
 }
 
 /// Reply of `get_step`.
@@ -35,6 +39,8 @@ pub struct GetStepReply {
     pub purpose: Option<String>,
     /// The result, as text.
     pub result: String,
+    /// `from` of the next part, if `result` is a part and not the last one.
+    pub next_from: Option<u64>,
     /// Whether it succeeded.
     pub success: bool,
     /// The error.

@@ -47,8 +47,57 @@ impl Op for GetStep {
             .wanting(steps::content(step_number(args.step)))
             .open(cx, caller)
             .await?;
+        let part = ResultPart::of(&args)?;
         let (answering, attempt) = find(&read, args.step, args.attempt)?;
-        quick_or_blocking(read, move |read, on| show(read, on, &answering, &attempt)).await
+        let shown =
+            quick_or_blocking(read, move |read, on| show(read, on, &answering, &attempt)).await?;
+        Ok(match part {
+            Some(part) => part.cut(shown),
+            None => shown,
+        })
+    }
+}
+
+/// Range of the size of a part of a result, and its default, in bytes.
+const PART_BYTES: (u64, u64) = (1024, 4 << 20);
+const PART_BYTES_DEFAULT: u64 = 1 << 20;
+
+/// A part of a result that may be too large for a reply.
+struct ResultPart {
+    from: usize,
+    bytes_max: usize,
+}
+
+impl ResultPart {
+    /// Returns the part that a call asks for, if it asks for one.
+    fn of(args: &GetStepArgs) -> Result<Option<Self>, Refusal> {
+        if args.from.is_none() && args.bytes_max.is_none() {
+            return Ok(None);
+        }
+        let bytes_max = args.bytes_max.unwrap_or(PART_BYTES_DEFAULT);
+        let (least, most) = PART_BYTES;
+        if !(least..=most).contains(&bytes_max) {
+            return Err(Refusal::invalid(format!(
+                "`bytes_max` is {bytes_max}; a part has {least} to {most} bytes"
+            )));
+        }
+        let from = usize::try_from(args.from.unwrap_or_default()).unwrap_or(usize::MAX);
+        Ok(Some(Self {
+            from,
+            bytes_max: bytes_max as usize,
+        }))
+    }
+
+    /// Leaves this part of the result in a reply. Parts begin and end between characters.
+    fn cut(&self, mut reply: GetStepReply) -> GetStepReply {
+        let whole = reply.result;
+        let from = whole.floor_char_boundary(self.from);
+        let end = whole.floor_char_boundary(from.saturating_add(self.bytes_max));
+        reply.result = whole.get(from..end).unwrap_or_default().to_owned();
+        reply.next_from = (end < whole.len()).then_some(end as u64);
+        reply.parsed = None;
+        reply.extracted = BTreeMap::new();
+        reply
     }
 }
 
@@ -127,6 +176,7 @@ fn show(
         parameters,
         purpose: body.purpose,
         result: data.raw.clone(),
+        next_from: None,
         success: attempt.success,
         error: data.error.clone(),
         at: format_time(event.header.happened_at()),

@@ -95,6 +95,38 @@ async fn no_line_is_over_its_limit() {
     assert_eq!(listed["error"]["data"]["code"], "RESPONSE_TOO_LARGE");
 }
 
+/// A step whose result is too large is read in parts.
+#[tokio::test]
+async fn a_large_result_is_read_in_parts() {
+    let fixture = Fixture::open(small_lines());
+    let mut peer = fixture.peer().await;
+    let whole = "a \"é\" ".repeat(LINE_BYTES / 4);
+    result_of(&mut peer, call(1, "record_step", step(&whole))).await;
+    let refused = result_of(&mut peer, call(2, "get_step", json!({"step": 1}))).await;
+    let text = refused["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.contains("`from` and `bytes_max` return a part"),
+        "{text}"
+    );
+    let mut read = String::new();
+    let mut from = json!(0);
+    while !from.is_null() {
+        let part = json!({"step": 1, "from": from, "bytes_max": 10_001});
+        let part = result_of(&mut peer, call(3, "get_step", part)).await;
+        let part = &part["structuredContent"];
+        assert_eq!(part["extracted"], json!({}));
+        read.push_str(part["result"].as_str().unwrap());
+        from = part["next_from"].clone();
+    }
+    assert!(read == whole);
+    let beyond = json!({"step": 1, "from": 1_u64 << 40});
+    let beyond = result_of(&mut peer, call(4, "get_step", beyond)).await;
+    assert_eq!(beyond["structuredContent"]["result"], "");
+    let wrong = json!({"step": 1, "bytes_max": 1});
+    let wrong = result_of(&mut peer, call(5, "get_step", wrong)).await;
+    assert_eq!(wrong["structuredContent"]["code"], "INVALID_INPUT");
+}
+
 /// A context that is too large is refused with its resource, and the resource is read in parts.
 #[tokio::test]
 async fn a_large_resource_is_read_in_parts() {
