@@ -1,8 +1,7 @@
 //! Steps for callers: where a value is, failed steps, large results, and what replies say of steps.
 
-use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, has, is_refusal, serve};
+use tests::{Daemon, has, serve};
 
 use super::{create, step};
 
