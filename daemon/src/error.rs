@@ -5,6 +5,7 @@ use std::fmt;
 pub use lore::protocol::Code;
 use lore::protocol::ErrorBody;
 
+use crate::budget::Shortage;
 use crate::hint::{ArgumentName, Hint, HintForm, arg, hint};
 use crate::store;
 
@@ -118,6 +119,27 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+impl From<Shortage> for Refusal {
+    fn from(shortage: Shortage) -> Self {
+        let message = shortage.to_string();
+        match shortage {
+            Shortage::Call { .. } => Self::new(Code::ResponseTooLarge, message).hint(hint![
+                "Ask for less: fewer names, one value of a step by its name, or a part of the text.";
+                "A smaller ", arg("limit"), " helps too."
+            ]),
+            Shortage::Connection { .. } | Shortage::Daemon { .. } => {
+                Self::new(Code::ResourceExhausted, message)
+                    .hint("Repeat the call when others have ended, or ask for less.")
+            }
+            Shortage::Disconnected => Self::new(Code::ResourceExhausted, message),
+            Shortage::Stopping => Self::new(Code::StorageUnavailable, message).hint(hint![
+                "Repeat the call; the next daemon answers it.";
+                "Repeat a write with the same ", arg("key"), "."
+            ]),
+        }
+    }
+}
+
 impl From<store::Error> for Refusal {
     fn from(error: store::Error) -> Self {
         if error.is_full() {
@@ -130,6 +152,7 @@ impl From<store::Error> for Refusal {
             );
         }
         match &error {
+            store::Error::OverBudget => Self::new(Code::ResponseTooLarge, error.to_string()),
             store::Error::Corrupt { .. } => Self::new(Code::Corrupt, error.to_string())
                 .hint("Run `lored verify` for the extent; other data is served as before."),
             store::Error::Engine(_) if error.is_engine_damage() => {

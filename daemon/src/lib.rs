@@ -19,8 +19,8 @@
 //! - [`canonical`]: one canonical text for each JSON object
 //! - [`program`], [`admin`], [`demo`]: the command line of `lored`; [`importers`]: data of other programs
 //! - [`service`]: the daemon as a process; [`privileged_init`], [`sandbox`]: the rights that it gives up before it serves
-//! - [`config`], [`reloadable`], [`error`], [`hint`], [`cache`], [`rows`], [`sanitize`], [`citations`], `locks`: shared
-//!   by all
+//! - [`config`], [`reloadable`], [`error`], [`hint`], [`cache`], [`rows`], [`sanitize`], [`citations`], [`budget`], `locks`:
+//!   shared by all
 //!
 //! This crate is not a library to embed. Programs talk to the daemon over its socket; the crate `lore` is the client.
 
@@ -28,6 +28,7 @@ pub mod admin;
 pub mod api;
 mod background_jobs;
 pub mod backup;
+pub mod budget;
 pub mod cache;
 pub mod canonical;
 pub mod capture;

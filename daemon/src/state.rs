@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lore::protocol::AsOf;
 
+use crate::budget;
 use crate::engine::{Fold, PublishedState};
 use crate::error::{Code, Refusal};
 use crate::events::Event;
@@ -97,6 +98,7 @@ impl State {
         let mut memory = MemoryStore::new();
         let mut last = Position(0);
         for (position, record) in events {
+            budget::check()?;
             let event = log.event(record, position)?;
             if matches!(moment, Moment::Time(time) if event.header.time > time) {
                 break;
@@ -139,6 +141,7 @@ impl State {
 
 impl Rows for State {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
+        budget::check()?;
         self.rows(space).get(space, key)
     }
 
@@ -150,6 +153,7 @@ impl Rows for State {
         direction: Direction,
         visit: RowVisitor<'_>,
     ) -> Result<(), Error> {
+        budget::check()?;
         self.rows(space).scan(space, low, high, direction, visit)
     }
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use lore::protocol::frame::FRAME_BYTES_MAX;
 use lore::protocol::{Args, nearest};
 
+use super::limits::Limits;
 use super::operations::TABLE;
 use super::resources::{RESOURCES, ResourcePage, Resources};
 use super::{redacting, sharing};
+use crate::budget::{CallBudget, SharedBudget};
 use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
-use crate::operation::{Access, Answer, Caller, Context};
+use crate::operation::{Access, Answer, Caller, Context, MemoryBound, Operation};
 use crate::resource::Kind;
 
 /// Calls operations by name and reads resources by URI.
@@ -18,6 +20,7 @@ use crate::resource::Kind;
 pub struct Dispatch {
     context: Arc<Context>,
     resources: Resources,
+    memory: Arc<SharedBudget>,
 }
 
 impl Dispatch {
@@ -27,7 +30,14 @@ impl Dispatch {
         Self {
             context,
             resources: Resources::new(RESOURCES),
+            memory: Limits::default().memory(),
         }
+    }
+
+    /// Has calls reserve their memory from this budget, that of their connection.
+    #[must_use]
+    pub fn within(self, memory: Arc<SharedBudget>) -> Self {
+        Self { memory, ..self }
     }
 
     /// Replaces the resources, for tests of the transports.
@@ -64,7 +74,10 @@ impl Dispatch {
         caller: &Caller,
         address: &str,
     ) -> Result<(&'static Kind, String), Refusal> {
-        self.resources.read(&self.context, caller, address).await
+        let budget = CallBudget::new(&self.memory, MemoryBound::Content.bytes_max());
+        let _ended = budget.end_on_drop();
+        let read = self.resources.read(&self.context, caller, address);
+        budget.run(read).await
     }
 
     /// Returns the context that the handlers share.
@@ -94,6 +107,13 @@ impl Dispatch {
         let Some(operation) = TABLE.get(name) else {
             return Err(unknown(name));
         };
+        let budget = CallBudget::new(&self.memory, operation.memory.bytes_max());
+        // Also when the caller disconnects, which drops this future: work on other threads then ends soon.
+        let _ended = budget.end_on_drop();
+        budget.run(self.call_within(operation, caller, args)).await
+    }
+
+    async fn call_within(&self, operation: &Operation, caller: Caller, args: Args) -> Answer {
         let sharing::RoutedCall {
             context: cx,
             caller,

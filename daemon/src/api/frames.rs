@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
@@ -12,7 +13,7 @@ use lore::host_session;
 use lore::paths::our_uid;
 use lore::protocol::frame::{self, ClientFrame, Hello, Welcome};
 use lore::protocol::{Args, ErrorBody, PROTOCOL_VERSION, SessionId, tools};
-use tokio::io::{AsyncBufRead, AsyncWrite};
+use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +33,9 @@ use crate::operation::{
 };
 use crate::projects;
 use crate::state::State;
+
+/// Interval of looking whether a peer that sends nothing more has gone, while calls of it are in flight.
+const GONE_CHECK: Duration = Duration::from_millis(100);
 
 /// State that a connection needs.
 #[derive(Clone)]
@@ -239,6 +243,9 @@ impl Endpoint {
                         tokio::select! {
                             event = next => event,
                             () = self.stop.cancelled(), if open => Event::Frame(Ok(None)),
+                            () = is_gone(writer), if !open => {
+                                return Err(io::ErrorKind::BrokenPipe.into());
+                            }
                         }
                     }
                 }
@@ -380,6 +387,17 @@ impl Endpoint {
     }
 }
 
+/// Waits until a peer that sends nothing more does not read either. Until then it waits for its answers.
+async fn is_gone<W: AsyncWrite + Unpin>(writer: &mut W) {
+    loop {
+        tokio::time::sleep(GONE_CHECK).await;
+        // An empty write sends nothing; it fails once the peer has closed its side.
+        if writer.write(&[]).await.is_err() {
+            return;
+        }
+    }
+}
+
 /// Queues an answer and returns the size that its call counted for, in bytes.
 fn complete(
     out: &mut Outbox,
@@ -396,7 +414,7 @@ fn complete(
             // Metadata consists of numbers and strings, so it always encodes.
             let meta = reply.meta.as_ref();
             let meta = meta.and_then(|meta| serde_json::to_vec(meta).ok());
-            out.put(finished.id, reply.json, meta.as_deref());
+            out.put(finished.id, reply, meta.as_deref());
         }
         Err(body) => {
             frame::encode_error(&mut out.bytes, Some(finished.id), &body);

@@ -7,6 +7,7 @@ use lore::protocol::frame;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::mcp::ContentSetting;
+use crate::budget::SharedBudget;
 
 /// Limits of the transports.
 #[derive(Clone, Debug)]
@@ -21,6 +22,12 @@ pub struct Limits {
     pub bytes_in_flight_max: usize,
     /// Maximum size of unanswered and of partly read large calls, over all connections, in bytes.
     pub bytes_in_flight_total_max: usize,
+    /// Maximum memory of one call for what it reads, holds and returns, in bytes.
+    pub call_memory_bytes_max: usize,
+    /// Maximum memory of the calls of one connection, in bytes.
+    pub connection_memory_bytes_max: usize,
+    /// Maximum memory of the calls of all connections, in bytes.
+    pub memory_bytes_max: usize,
     /// Maximum number of concurrent connections.
     pub connections_max: usize,
     /// Time from accept to the Hello, or to the first byte of another transport, in milliseconds.
@@ -47,12 +54,15 @@ impl Default for Limits {
             long_polls_max: 16,
             bytes_in_flight_max: frame::BYTES_IN_FLIGHT_MAX as usize,
             bytes_in_flight_total_max: 256 << 20,
+            call_memory_bytes_max: 144 << 20,
+            connection_memory_bytes_max: 160 << 20,
+            memory_bytes_max: 224 << 20,
             connections_max: 1024,
             handshake_timeout_ms: frame::HELLO_MS_MAX,
             read_timeout_ms: 30_000,
             write_timeout_ms: 30_000,
             writes_per_second_max: 100_000,
-            shutdown_timeout_ms: 5_000,
+            shutdown_timeout_ms: 1_500,
             mcp_line_bytes_max: 8 << 20,
             mcp_content: ContentSetting::ByClient,
         }
@@ -69,6 +79,18 @@ impl Limits {
             bytes_in_flight_max: self.bytes_in_flight_max as u64,
             hello_ms_max: self.handshake_timeout_ms,
         }
+    }
+
+    /// Creates the memory budget of the daemon.
+    #[must_use]
+    pub fn memory(&self) -> Arc<SharedBudget> {
+        SharedBudget::of_daemon(self.memory_bytes_max, self.call_memory_bytes_max)
+    }
+
+    /// Creates the memory budget of a connection within the daemon's.
+    #[must_use]
+    pub fn connection_memory(&self, daemon: &Arc<SharedBudget>) -> Arc<SharedBudget> {
+        daemon.of_connection(self.connection_memory_bytes_max, self.call_memory_bytes_max)
     }
 
     /// Returns the timeout of the Hello.

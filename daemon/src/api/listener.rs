@@ -24,6 +24,7 @@ use super::frames::{AfterRequest, Endpoint};
 use super::http::HttpAuth;
 use super::limits::{Budget, Limits};
 use super::{http, mcp};
+use crate::budget::SharedBudget;
 use crate::error::Refusal;
 use crate::operation::CallerProcess;
 use crate::reloadable::Reloadable;
@@ -72,6 +73,8 @@ pub struct Transports {
     /// Limits of a peer, read when it connects.
     limits: Reloadable<Limits>,
     budget: Budget,
+    /// Memory of the calls of all connections.
+    memory: Arc<SharedBudget>,
     stop: CancellationToken,
     drain: Duration,
     http: http::Service,
@@ -94,6 +97,7 @@ impl Transports {
             find,
             connection_slots: ConnectionSlots::new(connection_slots),
             budget: Budget::new(now.bytes_in_flight_total_max),
+            memory: now.memory(),
             drain: Duration::from_millis(now.shutdown_timeout_ms),
             http: http::Service::new(),
             limits,
@@ -102,7 +106,8 @@ impl Transports {
         }
     }
 
-    /// Accepts connections until the daemon stops, then waits for calls in flight, up to `shutdown_timeout_ms`.
+    /// Accepts connections until the daemon stops, then waits for calls in flight, up to `shutdown_timeout_ms`. After half
+    /// of it, long reads are ended.
     /// Before that wait, `remove` unlinks the socket while the listener still holds its name.
     pub async fn serve(self: Arc<Self>, listener: Listener, remove: impl FnOnce()) {
         loop {
@@ -125,7 +130,13 @@ impl Transports {
         remove();
         drop(listener);
         self.connections.close();
-        if timeout(self.drain, self.connections.wait()).await.is_err() {
+        let half = self.drain / 2;
+        if timeout(half, self.connections.wait()).await.is_ok() {
+            return;
+        }
+        // Long reads give up, and their callers are answered.
+        self.memory.stop();
+        if timeout(half, self.connections.wait()).await.is_err() {
             tracing::warn!(
                 left = self.connections.len(),
                 "stopping with connections still open"
@@ -188,8 +199,9 @@ impl Transports {
     }
 
     fn transport(&self, dispatch: Dispatch, limits: Arc<Limits>) -> Endpoint {
+        let memory = limits.connection_memory(&self.memory);
         Endpoint {
-            dispatch,
+            dispatch: dispatch.within(memory),
             limits,
             budget: self.budget.clone(),
             stop: self.stop.clone(),

@@ -6,6 +6,9 @@ use lore::protocol::frame;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 
+use crate::budget::CallBudget;
+use crate::operation::Reply;
+
 /// Answers are buffered up to this many bytes before a write. This bounds the cost of a peer that does not read.
 const GATHER_BYTES: usize = 16 * 1024;
 /// Replies of at least this many bytes are written without a copy.
@@ -16,19 +19,20 @@ const LARGE_BYTES: usize = 64 * 1024;
 pub(super) struct Outbox {
     /// Small answers and frames, encoded.
     pub bytes: Vec<u8>,
-    /// Large replies, each with its offset in `bytes`.
-    large: Vec<(usize, Box<RawValue>)>,
+    /// Large replies, each with its offset in `bytes`, and the memory that it is in.
+    large: Vec<(usize, Box<RawValue>, Option<CallBudget>)>,
 }
 
 impl Outbox {
     /// Queues an answer.
-    pub fn put(&mut self, id: u64, json: Box<RawValue>, meta: Option<&[u8]>) {
+    pub fn put(&mut self, id: u64, reply: Reply, meta: Option<&[u8]>) {
+        let Reply { json, memory, .. } = reply;
         let text = json.get().as_bytes();
         if text.len() < LARGE_BYTES {
             frame::encode_answer(&mut self.bytes, id, text, meta);
         } else {
             let place = frame::encode_answer_around(&mut self.bytes, id, text, meta);
-            self.large.push((place, json));
+            self.large.push((place, json, memory));
         }
     }
 
@@ -40,7 +44,7 @@ impl Outbox {
     /// Writes the output to the peer; it stays until it is recycled.
     pub async fn write<W: AsyncWrite + Unpin>(&self, writer: &mut W) -> io::Result<()> {
         let mut from = 0;
-        for (place, json) in &self.large {
+        for (place, json, _) in &self.large {
             writer
                 .write_all(self.bytes.get(from..*place).unwrap_or_default())
                 .await?;

@@ -12,7 +12,7 @@ use crate::error::{Code, Refusal};
 use crate::events::Event;
 use crate::events::sessions::SessionEvent;
 use crate::log::LoggedEvent;
-use crate::operation::{Access, Call, Caller, Context, Op, Operation};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, Operation};
 use crate::resource::{AffectedResources, Entry, Kind, Page, Resource};
 use crate::store::Rows;
 
@@ -84,6 +84,7 @@ impl Op for TestEcho {
     const TITLE: &'static str = "Echo";
     const DESCRIPTION: &'static str = "Returns an object.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
     const IS_DESTRUCTIVE: bool = true;
     const RESULT_CHARS_MAX: Option<u64> = Some(500_000);
 
@@ -114,6 +115,7 @@ impl Op for List {
     const TITLE: &'static str = "List";
     const DESCRIPTION: &'static str = "Returns an object in a list.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
     const WRAPPED_AS: Option<&'static str> = Some("items");
 
     async fn call(call: Call<TrialArgs>) -> Result<ListReply, Refusal> {
@@ -132,6 +134,7 @@ impl Op for TestHold {
     const TITLE: &'static str = "Hold";
     const DESCRIPTION: &'static str = "Returns an object, later.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<TrialArgs>) -> Result<EchoReply, Refusal> {
         BEGUN.add_permits(1);

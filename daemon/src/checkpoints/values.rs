@@ -7,6 +7,7 @@ use lore::protocol::RawJson;
 
 use super::contents::{self, Content};
 use super::pack;
+use crate::budget;
 use crate::cache::Cache;
 use crate::canonical::Canonical;
 use crate::events::checkpoints::{CheckpointSaved, ContextPart};
@@ -111,6 +112,7 @@ impl<'v> Values<'v> {
             .ok()
             .filter(|_| object.bytes <= VALUE_BYTES_MAX)
             .ok_or_else(|| corrupt(hash, "it claims to be longer than any value"))?;
+        budget::reserve(length)?;
         let packed = match object.place {
             ObjectLocation::Inline(packed) => packed,
             ObjectLocation::Blob(blob) => self.blobs.get(&blob)?,

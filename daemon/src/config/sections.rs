@@ -212,6 +212,15 @@ section! {
         bytes_in_flight_max => limits.bytes_in_flight_max, 64 << 10, 4096 * MIB;
         /// Maximum size of the calls in flight on all connections, in bytes.
         bytes_in_flight_total_max => limits.bytes_in_flight_total_max, MIB, 65_536 * MIB, NextStart;
+        /// Maximum memory of one call for what it reads, holds and returns, in bytes. Beyond it the call is refused with
+        /// RESPONSE_TOO_LARGE.
+        call_memory_bytes_max => limits.call_memory_bytes_max, MIB, 65_536 * MIB;
+        /// Maximum memory of the calls of one connection, in bytes. Beyond it a call is refused with
+        /// RESOURCE_EXHAUSTED and may be repeated. The first MiB of each call does not count.
+        connection_memory_bytes_max => limits.connection_memory_bytes_max, MIB, 65_536 * MIB;
+        /// Maximum memory of the calls of all connections, in bytes. Beyond it a call is refused with
+        /// RESOURCE_EXHAUSTED and may be repeated. The first MiB of each call does not count.
+        memory_bytes_max => limits.memory_bytes_max, MIB, 65_536 * MIB, NextStart;
         /// Maximum number of connections. At the limit the daemon closes the oldest connection that has not
         /// completed a call.
         connections_max => limits.connections_max, 1, 65_536, NextStart;

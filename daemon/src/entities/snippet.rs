@@ -4,6 +4,7 @@ use lored_recognise::is_hidden;
 use serde::Deserialize;
 
 use super::view::MentionRow;
+use crate::budget;
 use crate::error::Refusal;
 use crate::events::entities::Source;
 use crate::log::{Log, Position, codec};
@@ -55,7 +56,7 @@ pub fn around(
     let Some(text) = content.or(result) else {
         return Ok(None);
     };
-    let mut text = text.read(blobs)?;
+    let mut text = budget::passing(|| text.read(blobs))?;
     text.truncate(text.floor_char_boundary(SEARCHED_BYTES_MAX));
     let span = match mention.span {
         Some((start, end)) => Some((start as usize, end as usize)),

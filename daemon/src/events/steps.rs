@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::BlobHash;
+use crate::budget;
 use crate::store::{BlobRef, Blobs, Error, PendingBlob};
 
 pub use super::StepEvent;
@@ -63,8 +64,9 @@ impl Text {
         }
     }
 
-    /// Returns the text, reading the blob if necessary.
+    /// Returns the text, reading the blob if necessary. Its size is reserved from the budget of the current call before.
     pub fn read(self, blobs: &Blobs) -> Result<String, Error> {
+        budget::reserve(usize::try_from(self.bytes()).unwrap_or(usize::MAX))?;
         let Some(blob) = self.blob() else {
             return match self {
                 Self::Inline(text) => Ok(text),

@@ -11,7 +11,7 @@ use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::hint::{Tool, hint};
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 
 const LIMIT_DEFAULT: u64 = 50;
 const LIMIT_MAX: u64 = 1000;
@@ -28,6 +28,7 @@ impl Op for CommitCursor {
         there, also after a restart. The cursor is on disk before the reply, and moves back only \
         with `reset`. It is not an event.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
     const IS_DESTRUCTIVE: bool = true;
 
     async fn call(call: Call<CommitCursorArgs>) -> Result<CommitCursorReply, Refusal> {
@@ -81,6 +82,7 @@ impl Op for ListCursors {
     const DESCRIPTION: &'static str = "Lists the caller's named cursors: position, number of events behind, and who committed it \
         last and when.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<ListCursorsArgs>) -> Result<ListCursorsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

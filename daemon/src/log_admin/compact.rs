@@ -3,7 +3,7 @@
 use lore::protocol::log::{CompactArgs, CompactReply};
 
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 
 /// `compact`.
 pub struct Compact;
@@ -16,6 +16,7 @@ impl Op for Compact {
     const DESCRIPTION: &'static str = "Frees the disk space of removed data: its bytes are gone from tables and journal before the \
         reply. Other calls continue meanwhile.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<CompactArgs>) -> Result<CompactReply, Refusal> {
         let cx = call.cx;

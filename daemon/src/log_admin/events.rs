@@ -6,7 +6,7 @@ use lore::protocol::log::{ReadEventsArgs, ReadEventsReply};
 use super::page::{Filter, Page};
 use crate::engine::PublishedState;
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::sessions;
 
 /// Maximum page size that is read without a separate thread, in events.
@@ -23,6 +23,7 @@ impl Op for ReadEvents {
     const DESCRIPTION: &'static str = "Reads events of the log from a position on: what happened, when, by which agent, in which \
         session.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ReadEventsArgs>) -> Result<ReadEventsReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();

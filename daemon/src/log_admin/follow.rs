@@ -16,7 +16,7 @@ use super::poll;
 use crate::engine::PublishedState;
 use crate::error::Refusal;
 use crate::hint::{arg, hint};
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::sessions;
 
 /// Maximum wait of one call, in milliseconds; larger values are reduced to this.
@@ -36,6 +36,7 @@ impl Op for FollowEvents {
         caller's own last event on. Waits up to `wait_ms` for the next one. Call it again with \
         `from` = `next` to miss and repeat nothing.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
     const WAITS: bool = true;
 
     async fn call(call: Call<FollowEventsArgs>) -> Result<FollowEventsReply, Refusal> {

@@ -14,7 +14,7 @@ use crate::clock::{Micros, format_time};
 use crate::engine::WriteState;
 use crate::error::Refusal;
 use crate::log::forgotten;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::reloadable::{LastReload, Reloadable};
 use crate::sandbox::Confinement;
 use crate::store::ballast::taken_bytes;
@@ -36,6 +36,7 @@ impl Op for Status {
     const DESCRIPTION: &'static str =
         "Reports the daemon's version, process, log position, counts, sizes and warnings.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<StatusArgs>) -> Result<StatusReply, Refusal> {
         let Call { cx, args, .. } = call;

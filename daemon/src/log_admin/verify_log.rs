@@ -8,7 +8,7 @@ use crate::checkpoints;
 use crate::engine::{DataFolder, PublishedState, WriteState};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Header};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::store::seal::{Seal, Sealer};
 use crate::store::{Bytes, Direction, Error, Keyspace, RowVisitor, Rows, StoreId};
 
@@ -23,6 +23,7 @@ impl Op for VerifyLog {
     const DESCRIPTION: &'static str = "Verifies the whole log: every link of the chain, every payload, blob and object against its \
         hash, and every view against a replay.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<VerifyLogArgs>) -> Result<VerifyLogReply, Refusal> {
         let Call { cx, args, .. } = call;

@@ -26,6 +26,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
+use crate::budget::{self, CallBudget};
 use crate::clock::{Micros, parse_time};
 use crate::engine::KeyClaim;
 use crate::error::{Code, Refusal};
@@ -48,6 +49,31 @@ pub enum Access {
     Write,
 }
 
+/// The memory that one call of an operation takes at most: what it reads, holds and returns. The settings may allow less.
+///
+/// It is reserved step by step, before a text is read or a value is built; beyond it the call is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryBound {
+    /// Rows and short texts: 8 MiB.
+    Rows,
+    /// A page of a list, or texts that are cut: 64 MiB.
+    Page,
+    /// Content of any size: as much as the settings allow for a call.
+    Content,
+}
+
+impl MemoryBound {
+    /// Returns the bound in bytes.
+    #[must_use]
+    pub const fn bytes_max(self) -> usize {
+        match self {
+            Self::Rows => 8 << 20,
+            Self::Page => 64 << 20,
+            Self::Content => usize::MAX,
+        }
+    }
+}
+
 /// An operation.
 pub trait Op: 'static {
     /// Arguments on the wire.
@@ -62,6 +88,8 @@ pub trait Op: 'static {
     const DESCRIPTION: &'static str;
     /// Whether it can change anything.
     const ACCESS: Access;
+    /// The memory that a call takes at most.
+    const MEMORY: MemoryBound;
     /// Whether it can remove existing data.
     const IS_DESTRUCTIVE: bool = false;
     /// Property name that wraps a list reply where only an object is allowed: in MCP's structured content.
@@ -157,6 +185,8 @@ pub struct Reply {
     pub readable: Option<String>,
     /// Warnings that this text does not show, because they are in the metadata or in the JSON alone.
     pub unshown_warnings: Vec<String>,
+    /// The memory of the call, reserved until the reply is written.
+    pub memory: Option<CallBudget>,
 }
 
 /// The result of a call.
@@ -193,6 +223,8 @@ pub struct Operation {
     pub description: &'static str,
     /// Whether it can change anything.
     pub access: Access,
+    /// The memory that a call takes at most.
+    pub memory: MemoryBound,
     /// Whether it can remove existing data.
     pub is_destructive: bool,
     /// Property name that wraps a list reply where only an object is allowed.
@@ -219,6 +251,7 @@ impl Operation {
             title: O::TITLE,
             description: O::DESCRIPTION,
             access: O::ACCESS,
+            memory: O::MEMORY,
             is_destructive: O::IS_DESTRUCTIVE,
             wrapped_as: O::WRAPPED_AS,
             result_chars_max: O::RESULT_CHARS_MAX,
@@ -244,7 +277,7 @@ impl Operation {
                     {
                         health.note_damage(Some(&refusal.message));
                     }
-                    let mut reply = reply?;
+                    let mut reply = reply.map_err(or_shortage)?;
                     if let (Some(warning), Some(warnings)) =
                         (shared.engine.warning(), reply.warnings())
                     {
@@ -276,6 +309,12 @@ impl Operation {
     }
 }
 
+/// Returns the reason why the call could not go on, if its budget has one, instead of the refusal that followed from it.
+fn or_shortage(refusal: Refusal) -> Refusal {
+    let shortage = budget::current().and_then(|budget| budget.shortage());
+    shortage.map_or(refusal, Refusal::from)
+}
+
 fn encode<O: Op>(reply: &O::Reply, mut warnings: Vec<String>) -> Answer {
     let json = serde_json::value::to_raw_value(reply).map_err(|error| {
         Refusal::new(
@@ -283,6 +322,10 @@ fn encode<O: Op>(reply: &O::Reply, mut warnings: Vec<String>) -> Answer {
             format!("the reply does not encode: {error}"),
         )
     })?;
+    let memory = budget::current();
+    if let Some(memory) = &memory {
+        memory.reserve(json.get().len())?;
+    }
     let (meta, readable) = (reply.meta(), O::readable(reply));
     let of_meta = meta.iter().flat_map(|meta| meta.warnings.iter().cloned());
     let new: Vec<String> = of_meta.filter(|one| !warnings.contains(one)).collect();
@@ -299,6 +342,7 @@ fn encode<O: Op>(reply: &O::Reply, mut warnings: Vec<String>) -> Answer {
         meta,
         readable,
         unshown_warnings: warnings,
+        memory,
     })
 }
 
@@ -368,13 +412,18 @@ fn list_names(schema: &mut Schema) {
     }
 }
 
-/// Runs slow work off the event loop.
+/// Runs slow work off the event loop, within the budget of the current call.
 ///
 /// # Errors
 /// The refusal of the work; `STORAGE_UNAVAILABLE` when the daemon stops before it begins.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {
+    let within = budget::current();
+    let work = move || match within {
+        Some(budget) => budget.run_blocking(work),
+        None => work(),
+    };
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) if error.is_cancelled() => Err(Refusal::new(

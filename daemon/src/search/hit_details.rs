@@ -8,6 +8,7 @@ use lored_retrieval::text::{Kind, number_of, position_of};
 use lored_suspicion::{Origin, is_suspicious};
 
 use super::searchable_text::{Pieces, SearchableText, pieces};
+use crate::budget;
 use crate::checkpoints::{CheckpointEvent, Metadata};
 use crate::clock::{Micros, format_time};
 use crate::documents::operations::{chunk_index, content::modified};
@@ -197,7 +198,7 @@ impl<'r> Reader<'r> {
         let Some(event) = log.at(position)? else {
             return Ok(None);
         };
-        match pieces(&log, &self.cx.blobs, &event) {
+        match budget::passing(|| pieces(&log, &self.cx.blobs, &event)) {
             Ok(Some(pieces)) => Ok(Some(Read { event, pieces })),
             Ok(None) => Ok(None),
             Err(error @ Error::Corrupt { .. }) => {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::extract::{Extractor, ExtractorSet, FieldMapping, MINED_BYTES_MAX};
 use super::resolve::{History, StepData};
 use super::view::{self, StepAttempt};
+use crate::budget;
 use crate::cache::Key;
 use crate::error::Refusal;
 use crate::events;
@@ -231,6 +232,9 @@ impl History for SessionSteps<'_> {
     }
 
     fn reserve(&self, bytes: usize) -> bool {
+        if budget::reserve(bytes).is_err() {
+            return false;
+        }
         let left = self.values_left.get().checked_sub(bytes);
         self.values_left
             .set(left.unwrap_or_else(|| self.values_left.get()));

@@ -15,7 +15,7 @@ use crate::backup::source::data_files;
 use crate::engine::PublishedState;
 use crate::error::{Code, Refusal};
 use crate::log::Hash;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::store::{BlobRef, Error};
 
 fn shelf<'s>(cx: &'s Context, published: &'s PublishedState) -> BackupSnapshot<'s> {
@@ -44,6 +44,7 @@ impl Op for Backup {
     const DESCRIPTION: &'static str = "Returns the log's records in their stored bytes after a position, page by page, and names \
         the objects and blobs that their events need. `lored backup` writes them to a folder.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<BackupArgs>) -> Result<BackupReply, Refusal> {
         let Call { cx, args, .. } = call;
@@ -119,6 +120,7 @@ impl Op for BackupObjects {
     const DESCRIPTION: &'static str =
         "Returns objects, the values of checkpoints, in their stored form. `backup` names them.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<BackupObjectsArgs>) -> Result<BackupObjectsReply, Refusal> {
         let Call { cx, args, .. } = call;
@@ -159,6 +161,7 @@ impl Op for BackupBlob {
     const DESCRIPTION: &'static str =
         "Returns a part of a blob, a large text that events name. `backup` names it.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<BackupBlobArgs>) -> Result<BackupBlobReply, Refusal> {
         let Call { cx, args, .. } = call;

@@ -4,6 +4,7 @@ use lored_suspicion::Origin;
 use serde_json::Value;
 
 use super::trail::{CallEnd, TrailEvent};
+use crate::budget;
 use crate::error::Refusal;
 use crate::events::capture::{Following, Observation, ObservationDetails};
 use crate::events::steps::Text;
@@ -115,7 +116,7 @@ pub(super) fn beginning(blobs: &Blobs, text: Text, bytes_max: usize) -> Result<S
     if text.blob().is_some() && text.bytes() > BLOB_BYTES_MAX {
         return Ok(String::new());
     }
-    let mut text = text.read(blobs)?;
+    let mut text = budget::passing(|| text.read(blobs))?;
     text.truncate(text.floor_char_boundary(bytes_max));
     Ok(text)
 }
@@ -128,7 +129,7 @@ pub(super) fn ends(blobs: &Blobs, text: Option<Text>) -> Result<String, Refusal>
     if text.blob().is_some() && text.bytes() > BLOB_BYTES_MAX {
         return Ok(String::new());
     }
-    Ok(shortened(text.read(blobs)?))
+    Ok(shortened(budget::passing(|| text.read(blobs))?))
 }
 
 fn shortened(text: String) -> String {

@@ -6,7 +6,7 @@ use lore::protocol::hooks::{BriefArgs, BriefReply};
 
 use crate::capture::inject;
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Caller, Op, blocking};
+use crate::operation::{Access, Call, Caller, MemoryBound, Op, blocking};
 use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 
@@ -26,6 +26,7 @@ impl Op for Brief {
     const DESCRIPTION: &'static str = "Says what the project's last sessions were asked, did and left open, what is to be \
         remembered, and who is at work.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<BriefArgs>) -> Result<BriefReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -16,7 +16,7 @@ use crate::capture::{Capture, view, whose};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::log::Hash;
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::projects::ProjectState;
 use crate::search::SearchIndexes;
 use crate::state::State;
@@ -39,6 +39,7 @@ impl Op for RecordHook {
     const DESCRIPTION: &'static str = "Records what the host of an agent hands to its hooks, and returns what the hook has to print. For \
         hosts, not for models.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
     const TAKES_BYTES: bool = true;
 
     async fn call(call: Call<RecordHookArgs>) -> Result<RecordHookReply, Refusal> {

@@ -13,7 +13,7 @@ use crate::error::{Code, Refusal};
 use crate::events::capture::{CaptureEvent, CapturePaused};
 use crate::events::{Event, NewEvent, empty_body, unexpected};
 use crate::hint::{Tool, hint};
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::sessions;
 use crate::state::State;
 
@@ -31,6 +31,7 @@ impl Op for PauseCapture {
     const DESCRIPTION: &'static str = "Pauses what hooks record and add, everywhere or in a project, for a time or until \
         `resume_capture`. What is recorded by calls continues.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<PauseCaptureArgs>) -> Result<PauseCaptureReply, Refusal> {
         let claim = call.claim()?;
@@ -78,6 +79,7 @@ impl Op for ResumeCapture {
     const DESCRIPTION: &'static str =
         "Ends pauses of what hooks record and add: of a project, or all.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<ResumeCaptureArgs>) -> Result<ResumeCaptureReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -14,7 +14,7 @@ use crate::error::{Code, Refusal};
 use crate::events::Event;
 use crate::events::checkpoints::{CheckpointEvent, CheckpointKey, DeletionCause};
 use crate::log::Position;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::rows::until;
 use crate::sessions::session_of;
 use crate::state::State;
@@ -30,6 +30,7 @@ impl Op for Delete {
     const DESCRIPTION: &'static str =
         "Deletes a checkpoint for good and frees what no other checkpoint uses.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
     const IS_DESTRUCTIVE: bool = true;
 
     async fn call(call: Call<DeleteArgs>) -> Result<DeleteReply, Refusal> {

@@ -7,7 +7,7 @@ use super::{StoredCheckpoint, meta_of_read};
 use crate::checkpoints::difference;
 use crate::error::{Code, Refusal};
 use crate::operation::cursor::page_limit;
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::state::State;
 
 const LIMIT: u64 = 1000;
@@ -23,6 +23,7 @@ impl Op for Diff {
     const DESCRIPTION: &'static str =
         "Compares two checkpoints: values added, removed and changed, by JSON Pointer.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<DiffArgs>) -> Result<DiffReply, Refusal> {
         let Call { cx, args, .. } = call;

@@ -14,7 +14,7 @@ use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::CheckpointKey;
 use crate::log::{Body, codec};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::sessions::{PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 
@@ -28,6 +28,7 @@ impl Op for Fork {
     const DESCRIPTION: &'static str = "Creates a session whose first checkpoint is the given one, to try another way from there. \
         Critical keys are included, and no data is copied.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ForkArgs>) -> Result<ForkReply, Refusal> {
         let claim = call.claim()?;

@@ -14,7 +14,7 @@ use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::hint::{arg, hint};
 use crate::operation::cursor::page_limit;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::sessions::operations::session_id;
 use crate::sessions::{self, SessionSelector};
 use crate::state::State;
@@ -33,6 +33,7 @@ impl Op for List {
     const DESCRIPTION: &'static str = "Lists metadata of a session's checkpoints, newest first, to find one to resume from. Filters \
         by tags, name or words.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
     const WRAPPED_AS: Option<&'static str> = Some("checkpoints");
 
     async fn call(call: Call<ListArgs>) -> Result<ListReply, Refusal> {

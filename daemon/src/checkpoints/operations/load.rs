@@ -15,7 +15,7 @@ use crate::checkpoints::view;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::sessions::operations::session_id;
 use crate::sessions::{self, AccessTimes, SessionSelector};
 use crate::state::State;
@@ -41,6 +41,7 @@ impl Op for Load {
         session (default: your own, else the project's newest). The context is equal to the saved one; `keys` and `maxTokens` shorten only the \
         reply.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
     const RESULT_CHARS_MAX: Option<u64> = Some(CHARS_MAX);
 
     async fn call(call: Call<LoadArgs>) -> Result<LoadReply, Refusal> {

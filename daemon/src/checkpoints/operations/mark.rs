@@ -10,7 +10,7 @@ use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::{protected, view};
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::sessions::SessionSelector;
 use crate::state::State;
 
@@ -28,6 +28,7 @@ impl Op for MarkCritical {
         the newest checkpoint with it is never cleaned up. Use it for user goals, decisions, final \
         answers.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<MarkArgs>) -> Result<MarkReply, Refusal> {
         let claim = call.claim()?;

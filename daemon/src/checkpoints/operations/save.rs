@@ -23,7 +23,7 @@ use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::{CheckpointKey, CheckpointSaved};
 use crate::log::{Body, codec};
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::sessions::operations::session_id;
 use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
@@ -47,6 +47,7 @@ impl Op for Save {
         resumption. Atomic; skipped if the context equals the session's latest checkpoint. Cheap: \
         only changes are stored.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<SaveArgs>) -> Result<SaveReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

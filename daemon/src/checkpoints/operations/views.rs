@@ -18,7 +18,7 @@ use crate::checkpoints::metadata::Metadata;
 use crate::checkpoints::prepare;
 use crate::checkpoints::view;
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::sessions;
 use crate::state::State;
 
@@ -35,6 +35,7 @@ impl Op for Compress {
     const DESCRIPTION: &'static str = "Returns as much of a context as fits into a token budget, the most important keys and whole messages first. \
         Takes a context, or a stored one, which stays whole.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<CompressArgs>) -> Result<CompressReply, Refusal> {
         let Call { cx, args, .. } = call;
@@ -68,6 +69,7 @@ impl Op for Prioritize {
     const DESCRIPTION: &'static str = "Reports the importance of each key of a context, with the reason and its tokens. With a \
         budget it also reports what would fit of each key.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<PrioritizeArgs>) -> Result<PrioritizeReply, Refusal> {
         let Call { cx, args, .. } = call;

@@ -17,7 +17,7 @@ use crate::documents::view::{self, DocumentRow};
 use crate::error::{Code, Refusal};
 use crate::hint::{Tool, hint};
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::state::State;
 
 const CHUNKS: u64 = 50;
@@ -36,6 +36,7 @@ impl Op for GetDocumentContent {
     const DESCRIPTION: &'static str = "Returns the text of documents, chunk by chunk in order, by the ids of search results, or by \
         context and file name.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<GetDocumentContentArgs>) -> Result<GetDocumentContentReply, Refusal> {
         let Call { cx, args, .. } = call;

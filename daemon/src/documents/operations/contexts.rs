@@ -10,7 +10,7 @@ use crate::documents::catalogue::Catalogue;
 use crate::documents::feature::Documents;
 use crate::documents::types::{is_of, type_of};
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::state::State;
 
 /// Counts of a context.
@@ -55,6 +55,7 @@ impl Op for GetDocumentContexts {
     const DESCRIPTION: &'static str = "Discover all available document contexts (work items, projects, \
         contracts, etc.) in the index for exploration and filtering.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(
         call: Call<GetDocumentContextsArgs>,

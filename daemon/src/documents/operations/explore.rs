@@ -15,7 +15,7 @@ use crate::documents::feature::Documents;
 use crate::documents::types::type_of;
 use crate::error::{Code, Refusal};
 use crate::hint::{Tool, hint};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::state::State;
 
 /// Characters in a chunk's preview.
@@ -36,6 +36,7 @@ impl Op for ExploreDocumentStructure {
     const DESCRIPTION: &'static str = "Navigate and explore document hierarchies, file structures, and chunk \
         organization for better understanding of available content.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(
         call: Call<ExploreDocumentStructureArgs>,

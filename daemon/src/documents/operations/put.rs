@@ -23,7 +23,7 @@ use crate::error::Refusal;
 use crate::events::documents::{DocumentEvent, SourceAdded};
 use crate::events::{Event, unexpected};
 use crate::log::Hash;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -41,6 +41,7 @@ impl Op for PutDocument {
     const DESCRIPTION: &'static str = "Stores a document that is sent as text or as Base64. It is read, chunked, searched and cited \
         like a file. A different document with the same name is replaced.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
     const TAKES_BYTES: bool = true;
 
     async fn call(call: Call<PutDocumentArgs>) -> Result<PutDocumentReply, Refusal> {

@@ -17,7 +17,7 @@ use crate::documents::view::{self, SourceRow};
 use crate::error::Refusal;
 use crate::events::documents::SourceAdded;
 use crate::hint::{Tool, hint};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::state::State;
 use crate::store::Rows;
 
@@ -43,6 +43,7 @@ impl Op for AddSource {
     const DESCRIPTION: &'static str = "Adds a folder or a file as a document source. Its files are ingested, searchable, and \
         followed as they change. Ignore files apply.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<AddSourceArgs>) -> Result<AddSourceReply, Refusal> {
         let claim = call.claim()?;
@@ -238,6 +239,7 @@ impl Op for RemoveSource {
     const DESCRIPTION: &'static str = "Removes a source: its documents are no longer found. The folder and its files are not \
         changed.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
     const IS_DESTRUCTIVE: bool = true;
 
     async fn call(call: Call<RemoveSourceArgs>) -> Result<RemoveSourceReply, Refusal> {
@@ -281,6 +283,7 @@ impl Op for Rescan {
     const DESCRIPTION: &'static str = "Scans one source, or all of them, again: changed files are ingested, and missing ones are \
         removed. `list_sources` shows the progress.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<RescanArgs>) -> Result<RescanReply, Refusal> {
         let Call { cx, args, .. } = call;
@@ -340,6 +343,7 @@ impl Op for ListSources {
     const DESCRIPTION: &'static str = "Lists the document sources: progress, whether changes are watched, and failed files with the \
         reason.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListSourcesArgs>) -> Result<ListSourcesReply, Refusal> {
         let Call { cx, args, .. } = call;

@@ -10,7 +10,7 @@ use crate::documents::command;
 use crate::documents::view;
 use crate::error::Refusal;
 use crate::log::Hash;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::state::State;
 
 /// Default number of documents in a page.
@@ -29,6 +29,7 @@ impl Op for RemoveDocument {
     const DESCRIPTION: &'static str =
         "Removes a sent document from search. Documents from files are removed with their files.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
     const IS_DESTRUCTIVE: bool = true;
 
     async fn call(call: Call<RemoveDocumentArgs>) -> Result<RemoveDocumentReply, Refusal> {
@@ -60,6 +61,7 @@ impl Op for ListDocuments {
     const DESCRIPTION: &'static str = "Lists the documents of a source by name, with the SHA-256 of their bytes, so that unchanged \
         ones need not be sent again.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListDocumentsArgs>) -> Result<ListDocumentsReply, Refusal> {
         let Call { cx, args, .. } = call;

@@ -17,7 +17,7 @@ use crate::events;
 use crate::events::entities::{EntityData, EntityRef, MergeBasis, Source};
 use crate::hint::{Tool, hint};
 use crate::log::{Position, RecordKey};
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::rows::until;
 use crate::sessions::Line;
@@ -41,6 +41,7 @@ impl Op for GetEntity {
     const DESCRIPTION: &'static str = "Returns what a session knows of an entity: mentions with the surrounding text, parents, \
         relations, data of other systems.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<GetEntityArgs>) -> Result<GetEntityReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

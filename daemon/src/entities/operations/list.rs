@@ -17,7 +17,7 @@ use crate::error::Refusal;
 use crate::events::entities::EntityRef;
 use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List, list_limit};
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::read_context::ReadContext;
 use crate::sessions::{self, Line, SessionFilter};
 use crate::state::State;
@@ -37,6 +37,7 @@ impl Op for ListEntities {
     const DESCRIPTION: &'static str = "Lists the entities of a session, a project or all sessions, such as devices, files and \
         issues. The most relevant come first, with counts per kind.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListEntitiesArgs>) -> Result<ListEntitiesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -7,7 +7,7 @@ use crate::entities::command::RecordEntityEvent;
 use crate::error::Refusal;
 use crate::events::entities::{EntitiesRelated, EntityEvent};
 use crate::events::{Event, empty_body, unexpected};
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::sessions::{PreparedSession, SessionSelector, session_of};
 
 /// `relate_entities`.
@@ -21,6 +21,7 @@ impl Op for RelateEntities {
     const DESCRIPTION: &'static str = "Records a relation between two entities of a session, such as `connected_to`. `parent` makes \
         the first belong to the second.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<RelateEntitiesArgs>) -> Result<RelateEntitiesReply, Refusal> {
         let claim = call.claim()?;

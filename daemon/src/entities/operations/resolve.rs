@@ -19,7 +19,7 @@ use crate::events;
 use crate::events::entities::{EntityData, EntityEvent, EntityRef};
 use crate::hint::{arg, hint};
 use crate::log::{Position, RecordKey};
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::sessions::{self, Line, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 
@@ -34,6 +34,7 @@ impl Op for ResolveEntity {
     const DESCRIPTION: &'static str = "Resolves a name to an entity: one that the session or its project knows, otherwise one of a \
         configured system, whose data is cached for an hour.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ResolveEntityArgs>) -> Result<ResolveEntityReply, Refusal> {
         let claim = call.claim()?;

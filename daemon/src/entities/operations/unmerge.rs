@@ -8,7 +8,7 @@ use crate::entities::command;
 use crate::error::Refusal;
 use crate::events::entities::{EntityEvent, EntityRef};
 use crate::events::{Event, empty_body, unexpected};
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 
@@ -23,6 +23,7 @@ impl Op for UnmergeEntity {
     const DESCRIPTION: &'static str = "Separates an entity of a session from those that were merged with it because of a name, a slug \
         or an id. The same evidence does not merge them again.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<UnmergeEntityArgs>) -> Result<UnmergeEntityReply, Refusal> {
         let claim = call.claim()?;

@@ -14,7 +14,9 @@ use crate::forgetting::origin::ContentOrigin;
 use crate::forgetting::select::{ForgetSelector, HeldFile, Selection, SelectionContext};
 use crate::hint::{arg, hint};
 use crate::log::{Log, Position};
-use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking, while_stale};
+use crate::operation::{
+    Access, Call, Caller, Context, MemoryBound, Moment, Op, blocking, while_stale,
+};
 use crate::projects;
 use crate::sessions::{self, AccessTimes};
 
@@ -30,6 +32,7 @@ impl Op for Forget {
         one origin. Its bytes are gone from disk before the reply. The log still verifies. `dry_run` \
         counts and changes nothing.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
     const IS_DESTRUCTIVE: bool = true;
 
     async fn call(call: Call<ForgetArgs>) -> Result<ForgetReply, Refusal> {

@@ -10,7 +10,7 @@ use crate::events::sessions::SessionEvent;
 use crate::events::{Event, unexpected};
 use crate::forgetting::command::{ForgetSession as Forget, SessionCounts, check};
 use crate::forgetting::erasure::finish;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::sessions::session_of;
 
 /// The `forget_session` operation.
@@ -24,6 +24,7 @@ impl Op for ForgetSession {
     const DESCRIPTION: &'static str = "Forgets everything in a session for good: its bytes are gone from disk before the reply. The \
         log still verifies, and other sessions do not change.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
     const IS_DESTRUCTIVE: bool = true;
 
     async fn call(call: Call<ForgetSessionArgs>) -> Result<ForgetSessionReply, Refusal> {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ForgetSelector, Selection, SelectionContext, StreamPart};
+use crate::budget;
 use crate::error::Refusal;
 use crate::events::Event;
 use crate::log::{EventKind, EventScope, Log, LoggedEvent, Position, StreamName, forgotten};
@@ -195,7 +196,8 @@ impl SelectionContext<'_> {
                 if let (Some(file), (Some(text), _), Some(blobs)) =
                     (FileVersion::made_by(&event)?, imported(&event)?, self.blobs)
                 {
-                    let without = lines.without(&file.file_type, &text.read(blobs)?);
+                    let without =
+                        lines.without(&file.file_type, &budget::passing(|| text.read(blobs))?);
                     found.push(HeldFile {
                         without,
                         project: file.project,
@@ -234,7 +236,7 @@ impl HeldLines {
         };
         let text = match (text, blobs) {
             (Text::Inline(text), _) => text,
-            (text, Some(blobs)) => text.read(blobs)?,
+            (text, Some(blobs)) => budget::passing(|| text.read(blobs))?,
             (Text::Blob { .. }, None) => return Ok(false),
         };
         let lines = self.0.entry(file_type.clone()).or_default();

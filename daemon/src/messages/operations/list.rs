@@ -12,7 +12,7 @@ use crate::messages;
 use crate::messages::read;
 use crate::messages::view::{self, MessageRow};
 use crate::operation::cursor::{Cursor, List, list_limit};
-use crate::operation::{Access, Call, Moment, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Moment, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::sessions::Line;
 use crate::store::Error;
@@ -37,6 +37,7 @@ impl Op for ListMessages {
     const DESCRIPTION: &'static str = "Lists the messages of a session, page by page, by type and sender, since a position or time; \
         or returns one message whole.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListMessagesArgs>) -> Result<ListMessagesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

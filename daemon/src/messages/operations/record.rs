@@ -22,7 +22,7 @@ use crate::hint::{Tool, hint};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordMessage as Record;
 use crate::messages::{self, Sender as StoredSender, quotations, text_source};
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::Text;
@@ -39,6 +39,7 @@ impl Op for RecordMessage {
     const DESCRIPTION: &'static str = "Records a message of a session with its sender and tools. Its entities are recognised, so \
         that later messages can refer to them by `its`.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<RecordMessageArgs>) -> Result<RecordMessageReply, Refusal> {
         let claim = call.claim()?;

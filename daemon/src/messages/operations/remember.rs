@@ -12,7 +12,7 @@ use crate::error::{Code, Refusal};
 use crate::events::messages::{MessageEvent, RememberedKind};
 use crate::events::{Event, unexpected};
 use crate::hint::{Tool, hint};
-use crate::operation::{Access, Call, Caller, Op};
+use crate::operation::{Access, Call, Caller, MemoryBound, Op};
 use crate::sessions::{SessionSelector, session_of};
 use crate::state::State;
 
@@ -32,6 +32,7 @@ impl Op for Remember {
     const DESCRIPTION: &'static str = "Keeps a fact, decision or preference of the project. It is given to every later session that \
         needs it, of any agent.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<RememberArgs>) -> Result<RememberReply, Refusal> {
         let claim = call.claim()?;

@@ -16,7 +16,7 @@ use crate::events::{Event, unexpected};
 use crate::hint::{Tool, hint};
 use crate::log::{Body, codec};
 use crate::messages::command::RecordTool as Record;
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::sessions::{self, PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::Text;
@@ -33,6 +33,7 @@ impl Op for RecordTool {
     const DESCRIPTION: &'static str = "Records that a tool starts, runs, has completed or failed, for a session's tool history. Use \
         `record_step` for results that later calls need.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<RecordToolArgs>) -> Result<RecordToolReply, Refusal> {
         let claim = call.claim()?;

@@ -5,6 +5,7 @@ use lore::protocol::{Position, RawJson};
 
 use serde_json::Value;
 
+use crate::budget;
 use crate::clock::format_time;
 use crate::entities::{Mention, MentionSource, PossibleMention};
 use crate::events::messages::{Kind, RememberedKind, Sender, Status, ToolUse};
@@ -65,10 +66,11 @@ pub fn message(
     bytes_max: Option<usize>,
 ) -> Result<Message, Error> {
     let StoredMessage { header, said, body } = reported;
-    let mut content = body.content.read(blobs)?;
+    let mut content = read(body.content, blobs, bytes_max)?;
     let bytes = shorten(&mut content, bytes_max);
     let tool = |one: ToolUse| -> Result<wire::UsedTool, Error> {
-        let result = one.result.map(|text: Text| text.read(blobs)).transpose()?;
+        let result = one.result.map(|text: Text| read(text, blobs, bytes_max));
+        let result = result.transpose()?;
         Ok(wire::UsedTool {
             name: one.name,
             status: one.status.map(Into::into),
@@ -92,6 +94,14 @@ pub fn message(
         at: format_time(header.happened_at()),
         agent: header.author().to_owned(),
     })
+}
+
+/// Reads a text that is truncated to `bytes_max`.
+fn read(text: Text, blobs: &Blobs, bytes_max: Option<usize>) -> Result<String, Error> {
+    match bytes_max {
+        Some(_) => budget::passing(|| text.read(blobs)),
+        None => text.read(blobs),
+    }
 }
 
 const fn wire_position(position: u64) -> Position {

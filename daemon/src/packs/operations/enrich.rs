@@ -9,7 +9,7 @@ use super::make::PackSpec;
 use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::events::packs::PackPurpose;
-use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, while_stale};
 use crate::packs;
 use crate::packs::retrieval::{self, SessionSnapshot, TaskScope};
 use crate::sessions::operations::session_id;
@@ -27,6 +27,7 @@ impl Op for EnrichMessage {
     const DESCRIPTION: &'static str = "Builds a prompt for a message from its session: history, entities, values it names, passages \
         of context files, topic. Stays within a token budget and names the source of each piece.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<EnrichMessageArgs>) -> Result<EnrichMessageReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -8,7 +8,7 @@ use crate::engine::Outcome;
 use crate::error::{Code, Refusal};
 use crate::events::packs::PackEvent;
 use crate::events::{Event, unexpected};
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::packs::prune::{pruning, unpruning};
 use crate::packs::retrieval::SessionSnapshot;
 use crate::packs::working_set_update::{UpdateResult, turn};
@@ -26,6 +26,7 @@ impl Op for PruneSession {
         relevant entities and the newest tool executions. Deletes nothing; `reset_pruning` undoes \
         it.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<PruneSessionArgs>) -> Result<PruneSessionReply, Refusal> {
         let claim = call.claim()?;
@@ -92,6 +93,7 @@ impl Op for ResetPruning {
     const DESCRIPTION: &'static str = "Undoes the last pruning of a session that is still in effect: packs draw from the pruned \
         data again.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ResetPruningArgs>) -> Result<ResetPruningReply, Refusal> {
         let claim = call.claim()?;

@@ -7,7 +7,7 @@ use lore::protocol::packs::{ContextPackArgs, ContextPackReply};
 use super::make::PackSpec;
 use crate::error::Refusal;
 use crate::events::packs::PackPurpose;
-use crate::operation::{Access, Call, Caller, Context, Op, while_stale};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, while_stale};
 use crate::packs::retrieval::{self, TaskScope};
 use crate::sessions::{self, operations::session_id};
 use crate::state::State;
@@ -22,6 +22,7 @@ impl Op for ContextPack {
     const DESCRIPTION: &'static str = "Builds a prompt for a task from a project's sessions: the last messages, what the task \
         names, checkpoints and context files. Stays within a token budget.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ContextPackArgs>) -> Result<ContextPackReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -16,7 +16,7 @@ use crate::events::{self, Event};
 use crate::hint::{Tool, hint};
 use crate::log::{Hash, LoggedEvent, Position};
 use crate::messages::{self, MessageEvent};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::packs::view;
 use crate::projects::{self, FileVersion};
 use crate::read_context::{Read, ReadContext};
@@ -39,6 +39,7 @@ impl Op for Why {
     const DESCRIPTION: &'static str = "Returns the events that a context pack draws on, and so the sources of an answer built from \
         it. For a message, a step or another event it returns the packs that used it.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<WhyArgs>) -> Result<WhyReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

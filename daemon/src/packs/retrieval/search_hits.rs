@@ -7,6 +7,7 @@ use lored_retrieval::text::Kind;
 
 use super::history::PIECES_MAX;
 use super::{SessionSnapshot, left_out};
+use crate::budget;
 use crate::documents;
 use crate::error::Refusal;
 use crate::events;
@@ -169,7 +170,7 @@ impl FoundHistory {
                 let text = match body.quoted.is_empty() {
                     true => found.text,
                     false => {
-                        let content = body.content.read(&cx.blobs)?;
+                        let content = budget::passing(|| body.content.read(&cx.blobs))?;
                         let new = quotations::without(&content, &body.quoted);
                         if !new.contains(found.text.trim()) {
                             self.left_out.push(left_out(&source, WhyLeftOut::Quoted));

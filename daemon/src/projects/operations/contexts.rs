@@ -17,7 +17,7 @@ use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events::projects::ProjectEvent;
 use crate::hint::{Tool, hint};
-use crate::operation::{Access, Call, Caller, Context, Moment, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Moment, Op, blocking};
 use crate::projects::append;
 use crate::projects::feature::ProjectState;
 use crate::projects::outline::Outline;
@@ -38,6 +38,7 @@ impl Op for GetContext {
     const DESCRIPTION: &'static str = "Returns a project's context file with its content, version and validation. If nothing is \
         written yet, it returns the template.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<GetContextArgs>) -> Result<GetContextReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
@@ -340,6 +341,7 @@ impl Op for ListContexts {
     const DESCRIPTION: &'static str = "Lists a project's context files, existing and possible ones: version, author, size, errors, \
         and agents with a draft.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListContextsArgs>) -> Result<ListContextsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

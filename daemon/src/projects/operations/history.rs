@@ -8,11 +8,12 @@ use lore::protocol::projects::{
 };
 
 use super::{ResolvedProject, change, check_file_type, content_of, types_known};
+use crate::budget;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events::projects::imported;
 use crate::operation::cursor::{Cursor, List, list_limit};
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::projects::changes::changed_sections;
 use crate::projects::compare::unified;
 use crate::projects::view::{self, FileRow};
@@ -37,6 +38,7 @@ impl Op for ContextHistory {
     const DESCRIPTION: &'static str = "Lists the versions of a context file, the newest first: author, time, kind of change, and \
         changed sections.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ContextHistoryArgs>) -> Result<ContextHistoryReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
@@ -96,7 +98,8 @@ fn versions(
     let read = |row: &FileRow| -> Result<(String, Option<String>), Refusal> {
         let (record, position) = row.place();
         let (content, reason) = imported(&state.log().event(record, position)?)?;
-        let text = content.map(|content| content.read(&cx.blobs)).transpose()?;
+        let content = content.map(|content| budget::passing(|| content.read(&cx.blobs)));
+        let text = content.transpose()?;
         Ok((text.unwrap_or_default(), reason))
     };
     let mut versions = Vec::new();
@@ -143,6 +146,7 @@ impl Op for DiffContext {
     const DESCRIPTION: &'static str = "Compares two versions of a context file: the changed sections, and the lines as a unified \
         diff.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<DiffContextArgs>) -> Result<DiffContextReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

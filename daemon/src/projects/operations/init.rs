@@ -9,7 +9,7 @@ use super::{known, unidentified};
 use crate::engine::KeyClaim;
 use crate::error::Refusal;
 use crate::log::LoggedEvent;
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::projects::command::{InitialiseProject, NoOpReason, ProjectSubject, Report};
 use crate::projects::feature::ProjectState;
 use crate::projects::location::ProjectLocation;
@@ -29,6 +29,7 @@ impl Op for InitProject {
     const DESCRIPTION: &'static str = "Makes a directory a project with its own context files. All worktrees of a repository are \
         one project; different directories of the same name are different projects.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<InitProjectArgs>) -> Result<InitProjectReply, Refusal> {
         let claim = call.claim()?;

@@ -9,7 +9,7 @@ use super::types_of;
 use crate::clock::format_time;
 use crate::error::Refusal;
 use crate::operation::cursor::{Cursor, List, list_limit};
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::projects::feature::ProjectState;
 use crate::projects::view::{self, ProjectRow};
 use crate::state::State;
@@ -28,6 +28,7 @@ impl Op for ListProjects {
     const DESCRIPTION: &'static str = "Lists the projects, the most recently changed first, with their directories, worktrees and \
         branches.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<ListProjectsArgs>) -> Result<ListProjectsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -12,7 +12,7 @@ use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events::projects::{ProjectEvent, ProjectShared, ShareAccess};
 use crate::events::{Event, unexpected};
-use crate::operation::{Access, Call, Context, Op, TenantDirectory, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, TenantDirectory, blocking};
 use crate::projects::command::Shares;
 use crate::projects::view;
 use crate::state::State;
@@ -29,6 +29,7 @@ impl Op for ShareProject {
         `access: none` revokes it. Only for daemons that serve all users: all users of any other \
         daemon share its data.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<ShareProjectArgs>) -> Result<ShareProjectReply, Refusal> {
         let key = call.claim()?;
@@ -84,6 +85,7 @@ impl Op for ListShares {
     const DESCRIPTION: &'static str =
         "Lists the users of the machine that may read or write the context files of a project.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<ListSharesArgs>) -> Result<ListSharesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

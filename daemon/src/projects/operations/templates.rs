@@ -9,7 +9,7 @@ use lore::protocol::projects::{
 
 use super::{ResolvedProject, check_file_type, types_of};
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::projects::feature::ProjectState;
 use crate::projects::template::{ActiveTemplate, Layer, Layers};
 use crate::state::State;
@@ -25,6 +25,7 @@ impl Op for GetTemplate {
     const DESCRIPTION: &'static str = "Returns the template of a type of context file: its sections, entries and rules, and a \
         complete valid example.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<GetTemplateArgs>) -> Result<GetTemplateReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
@@ -63,6 +64,7 @@ impl Op for ListTemplates {
     const DESCRIPTION: &'static str = "Lists the types of context files with the origin of their templates, and invalid template \
         files with line and reason.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<ListTemplatesArgs>) -> Result<ListTemplatesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -9,7 +9,7 @@ use lore::protocol::projects::{
 use super::ResolvedProject;
 use super::writing::PendingUpdate;
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::state::State;
 
 /// Maximum length of a reason, in bytes.
@@ -26,6 +26,7 @@ impl Op for UpdateContext {
     const DESCRIPTION: &'static str = "Updates a project's context file with the complete new content. Invalid content returns \
         correction steps: apply them and call again.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<UpdateContextArgs>) -> Result<UpdateContextReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();
@@ -60,6 +61,7 @@ impl Op for AppendContext {
     const DESCRIPTION: &'static str = "Appends an entry, such as a bug, a feature or a session summary, where the template puts it. \
         The rest of the file stays, also with concurrent writers.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<AppendContextArgs>) -> Result<UpdateContextReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();
@@ -92,6 +94,7 @@ impl Op for ClearContext {
     const TITLE: &'static str = "Clear a context file";
     const DESCRIPTION: &'static str = "Empties a context file and removes it from disk. Every earlier version stays in its history.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
     const IS_DESTRUCTIVE: bool = true;
 
     async fn call(call: Call<ClearContextArgs>) -> Result<ClearContextReply, Refusal> {

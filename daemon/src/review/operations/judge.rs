@@ -8,7 +8,7 @@ use lore::protocol::review::{Judgement as WireJudgement, ReviewArgs, ReviewReply
 use crate::error::Refusal;
 use crate::events::trust::{Judgement, SuspicionReviewed, TrustEvent};
 use crate::events::{Event, unexpected};
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::review::command::RecordJudgement;
 
 /// The `review` operation.
@@ -22,6 +22,7 @@ impl Op for Review {
     const DESCRIPTION: &'static str = "Says that the text of an event may be given to models, or to none, whatever the rules find. Only a \
         person may do it.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<ReviewArgs>) -> Result<ReviewReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

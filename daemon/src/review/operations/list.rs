@@ -14,7 +14,7 @@ use crate::events::trust::Judgement;
 use crate::events::{self, Event};
 use crate::log::Position;
 use crate::operation::cursor::list_limit;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::search::{HitDetails, Reader};
 use crate::sessions;
 use crate::state::State;
@@ -40,6 +40,7 @@ impl Op for ListSuspects {
     const DESCRIPTION: &'static str = "Lists recorded texts that give orders to a model, claim an identity or rewrite facts, the newest \
         first. They are left out of packs and of what hooks add, until a person accepts them.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListSuspectsArgs>) -> Result<ListSuspectsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -9,7 +9,7 @@ use super::result_page::{Page, answer};
 use crate::documents::operations::page_size;
 use crate::error::Refusal;
 use crate::operation::cursor::List;
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest};
 use crate::state::State;
 
@@ -28,6 +28,7 @@ impl Op for SearchDocuments {
         search modes. Supports any document type including work items, API documentation, legal documents, \
         project files, and more.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<SearchDocumentsArgs>) -> Result<SearchReply, Refusal> {
         let Call { cx, args, .. } = call;

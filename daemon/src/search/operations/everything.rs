@@ -14,7 +14,7 @@ use crate::documents::operations::page_size;
 use crate::error::{Code, Refusal};
 use crate::hint::{Tool, hint};
 use crate::operation::cursor::List;
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::search::dates;
 use crate::search::request::{RESULTS, RESULTS_MAX, SearchRequest};
 use crate::sessions;
@@ -32,6 +32,7 @@ impl Op for Search {
     const DESCRIPTION: &'static str =
         "Searches everything: documents, messages, tool results, context files, checkpoints.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<SearchArgs>) -> Result<SearchReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

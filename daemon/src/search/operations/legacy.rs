@@ -28,7 +28,7 @@ use crate::documents::operations::page_size;
 use crate::error::Refusal;
 use crate::hint::{Tool, hint};
 use crate::operation::cursor::List;
-use crate::operation::{Access, Call, Context, Op};
+use crate::operation::{Access, Call, Context, MemoryBound, Op};
 use crate::search::request::SearchRequest;
 use crate::state::State;
 
@@ -106,6 +106,7 @@ macro_rules! search {
             const TITLE: &'static str = $title;
             const DESCRIPTION: &'static str = $sentence;
             const ACCESS: Access = Access::Read;
+            const MEMORY: MemoryBound = MemoryBound::Page;
 
             async fn call(call: Call<$args>) -> Result<SearchReply, Refusal> {
                 let wanted: fn($args) -> Result<LegacyQuery, Refusal> = $wanted;
@@ -250,6 +251,7 @@ impl Op for GetWorkItemList {
     const DESCRIPTION: &'static str =
         "Lists all work items: every context with its documents. Newer: `get_document_contexts`.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<GetWorkItemListArgs>) -> Result<GetDocumentContextsReply, Refusal> {
         let call = call.map(|args| GetDocumentContextsArgs {
@@ -275,6 +277,7 @@ impl Op for GetWorkItemSummary {
     const DESCRIPTION: &'static str = "Counts documents, chunks and work items, and names the most frequent file \
         types, categories and tags. Newer: `get_index_summary`.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<GetWorkItemSummaryArgs>) -> Result<GetIndexSummaryReply, Refusal> {
         let call = call.map(|args| GetIndexSummaryArgs {

@@ -17,7 +17,7 @@ use crate::error::Refusal;
 use crate::log::Position;
 use crate::messages;
 use crate::operation::cursor::List;
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::search::dates;
 use crate::search::request::{Mode, SearchRequest};
 use crate::sessions;
@@ -45,6 +45,7 @@ impl Op for Recall {
     const DESCRIPTION: &'static str = "Answers what is known about a question: what was remembered, said, done and noted, with its \
         sources, your project first.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<RecallArgs>) -> Result<RecallReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

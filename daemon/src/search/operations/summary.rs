@@ -13,7 +13,7 @@ use crate::clock::format_time;
 use crate::documents::operations::contexts::contexts;
 use crate::documents::{self, Catalogue, Entry, type_of};
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::state::State;
 
 /// Maximum numbers of contexts, file types, categories and tags in a detailed summary.
@@ -30,6 +30,7 @@ impl Op for GetIndexSummary {
     const DESCRIPTION: &'static str = "Get comprehensive overview of the document index including statistics, \
         document types, categories, and system health.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<GetIndexSummaryArgs>) -> Result<GetIndexSummaryReply, Refusal> {
         let Call { cx, args, .. } = call;

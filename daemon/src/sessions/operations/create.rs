@@ -5,7 +5,7 @@ use lore::protocol::sessions::{CreateSessionArgs, CreateSessionReply};
 use super::{check_tags, check_texts, preferences_text};
 use crate::error::Refusal;
 use crate::events::sessions::SessionCreated;
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::sessions::command::CreateSession as Create;
 use crate::sessions::select::{fresh_id, session_of};
 use crate::sessions::{HostSession, current_or};
@@ -20,6 +20,7 @@ impl Op for CreateSession {
     const DESCRIPTION: &'static str = "Creates a session under your own id or a new one, so that several agents can record into it \
         by name.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<CreateSessionArgs>) -> Result<CreateSessionReply, Refusal> {
         let key = call.claim()?;

@@ -11,7 +11,7 @@ use crate::events::sessions::SessionEvent;
 use crate::events::{Event, unexpected};
 use crate::hint::{arg, hint};
 use crate::log::{Body, codec};
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::sessions::command::{AcquireLease, ReleaseLease};
 use crate::sessions::select::{PreparedSession, SessionSelector, session_of};
 
@@ -31,6 +31,7 @@ impl Op for LeaseSession {
     const DESCRIPTION: &'static str = "Takes or renews a named lease of a session for some seconds, for exclusive work. Give its \
         token as `fence` with writes; a write after the lease was lost fails.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<LeaseSessionArgs>) -> Result<LeaseSessionReply, Refusal> {
         let claim = call.claim()?;
@@ -90,6 +91,7 @@ impl Op for ReleaseSession {
     const TITLE: &'static str = "Release a lease";
     const DESCRIPTION: &'static str = "Releases a lease of a session before it ends.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<ReleaseSessionArgs>) -> Result<ReleaseSessionReply, Refusal> {
         let claim = call.claim()?;

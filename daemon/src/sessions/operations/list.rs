@@ -8,13 +8,14 @@ use lore::protocol::sessions::{
 };
 
 use super::{parent, session_id};
+use crate::budget;
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
 use crate::events::body;
 use crate::events::messages::MessageRecorded;
 use crate::log::{EventKind, EventScope, Log};
 use crate::operation::cursor::{Cursor, List, list_limit};
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
 use crate::sessions::{SessionSettings, SharedSteps, lineage, named_project};
 use crate::store::{Blobs, Error, Rows};
@@ -40,6 +41,7 @@ impl Op for ListSessions {
     const DESCRIPTION: &'static str = "Lists sessions, the newest first, by user, project, agent, state and tags. Expired ones are \
         listed only if `state` asks for them.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListSessionsArgs>) -> Result<ListSessionsReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();
@@ -175,7 +177,8 @@ impl Page<'_> {
                 continue;
             };
             if event.header.kind == EventKind::MessageRecorded && event.payload.is_some() {
-                let content = body::<MessageRecorded>(&event)?.content.read(self.blobs)?;
+                let content = body::<MessageRecorded>(&event)?.content;
+                let content = budget::passing(|| content.read(self.blobs))?;
                 let words = content
                     .chars()
                     .take(FIRST_MESSAGE_CHARS)

@@ -9,7 +9,7 @@ use crate::error::Refusal;
 use crate::events::sessions::{SessionClosed, SessionUpdated};
 use crate::hint::{arg, hint};
 use crate::log::{Body, codec};
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::sessions::command::{RecordSessionChange, SessionChange};
 use crate::sessions::select::{PreparedSession, SessionSelector, session_of};
 use crate::sessions::view;
@@ -24,6 +24,7 @@ impl Op for UpdateSession {
     const DESCRIPTION: &'static str = "Sets title, topic, tags or single preferences of a session. Other fields stay, so two agents \
         never overwrite each other.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<UpdateSessionArgs>) -> Result<UpdateSessionReply, Refusal> {
         let claim = call.claim()?;
@@ -114,6 +115,7 @@ impl Op for CloseSession {
     const DESCRIPTION: &'static str = "Closes a session: its content stays readable, and nothing more can be recorded in it. \
         `fork_session` continues from it.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<CloseSessionArgs>) -> Result<CloseSessionReply, Refusal> {
         let claim = call.claim()?;

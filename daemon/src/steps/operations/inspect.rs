@@ -8,12 +8,13 @@ use lore::protocol::steps::{
 use serde_json::Value;
 
 use super::{Read, ReadContext, blocking, elsewhere, quick_or_blocking};
+use crate::budget;
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::steps::StepRecorded;
 use crate::hint::{Hint, Tool, arg, hint};
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::sessions::lineage;
 use crate::steps;
 use crate::steps::history::{On, SessionSteps, StepReadError};
@@ -40,6 +41,7 @@ impl Op for GetStep {
     const DESCRIPTION: &'static str = "Returns one recorded step whole: parameters, the raw result, parsed and extracted values, \
         time and agent.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<GetStepArgs>) -> Result<GetStepReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
@@ -213,6 +215,7 @@ impl Op for ListSteps {
     const DESCRIPTION: &'static str = "Lists the recorded steps of a session in order: tool, purpose, outcome, size. `next` returns \
         the following page.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListStepsArgs>) -> Result<ListStepsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
@@ -272,7 +275,10 @@ fn summary(read: &Read, answering: &AnswerAttempt) -> Result<StepSummary, Refusa
         purpose: body.purpose,
         success: attempt.success,
         error: match body.error {
-            Some(text) => Some(listed_error(text.read(&read.cx.blobs)?)),
+            Some(text) => {
+                let whole = budget::passing(|| text.read(&read.cx.blobs))?;
+                Some(listed_error(whole))
+            }
             None => None,
         },
         at: format_time(event.header.happened_at()),

@@ -13,7 +13,7 @@ use crate::events::steps::{StepEvent, StepRecorded, Text};
 use crate::events::{Event, unexpected};
 use crate::hint::{arg, hint};
 use crate::log::{Body, codec};
-use crate::operation::{Access, Call, Context, Op};
+use crate::operation::{Access, Call, Context, MemoryBound, Op};
 use crate::sessions::{PreparedSession, SessionSelector, session_of};
 use crate::state::State;
 use crate::steps::command::{RecordStep as Record, STEP_MAX};
@@ -42,6 +42,7 @@ impl Op for RecordStep {
     const DESCRIPTION: &'static str = "Records a tool result, so that you and other agents can use its values by name \
         (ID_FROM_STEP_2), also after a restart.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<RecordStepArgs>) -> Result<RecordStepReply, Refusal> {
         let claim = call.claim()?;

@@ -14,7 +14,7 @@ use crate::error::Refusal;
 use crate::events;
 use crate::events::steps::{ExtractorRegistered, FieldMappingRegistered};
 use crate::log::{Body, EventScope, codec};
-use crate::operation::{Access, Call, Caller, Context, Op};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op};
 use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 use crate::steps::command::{Register, Registration, RegistrationScope};
@@ -57,6 +57,7 @@ impl Op for RegisterExtractor {
         JSON field names, or both. It applies to the session, the project or globally, also to \
         earlier steps.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(call: Call<RegisterExtractorArgs>) -> Result<RegisterExtractorReply, Refusal> {
         let claim = call.claim()?;
@@ -128,6 +129,7 @@ impl Op for RegisterFieldMapping {
     const DESCRIPTION: &'static str = "Registers aliases of a field, so that TICKET_FROM_STEP_1 finds `issueid`. They apply to the \
         session, the project or globally.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Rows;
 
     async fn call(
         call: Call<RegisterFieldMappingArgs>,
@@ -177,6 +179,7 @@ impl Op for ListExtractors {
     const DESCRIPTION: &'static str = "Lists the extractors and field mappings of a session: built-in, global, its project's and \
         its own.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<ListExtractorsArgs>) -> Result<ListExtractorsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::{Read, ReadContext, elsewhere, quick_or_blocking};
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Op};
+use crate::operation::{Access, Call, MemoryBound, Op};
 use crate::sessions::WantedContent;
 use crate::sessions::operations::session_id;
 use crate::steps;
@@ -38,6 +38,7 @@ impl Op for ResolveVariables {
         ALL_IDS_FROM_STEP_3 from recorded steps, with their origin. A name without a value is null, \
         with the reason and similar fields. A failed step has only ERROR_FROM_STEP_3, unless asked by ID_FROM_FAILED_STEP_3.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ResolveVariablesArgs>) -> Result<ResolveVariablesReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
@@ -175,6 +176,7 @@ impl Op for ResolveParameters {
     const DESCRIPTION: &'static str = "Replaces names such as ID_FROM_STEP_2 in the parameters of your next call. Several values \
         can expand it into several calls. Names without a value stay unchanged and are listed.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

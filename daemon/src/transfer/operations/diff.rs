@@ -9,6 +9,7 @@ use lore::protocol::sessions::{
 };
 use serde_json::{Map, Value};
 
+use crate::budget;
 use crate::checkpoints::{StoredCheckpoint, difference};
 use crate::entities;
 use crate::error::{Code, Refusal};
@@ -16,7 +17,7 @@ use crate::events;
 use crate::events::steps::StepRecorded;
 use crate::log::Position;
 use crate::messages;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::rows::until;
 use crate::sessions::{self, AccessTimes, Line, SessionSelector, WantedContent};
 use crate::state::State;
@@ -38,6 +39,7 @@ impl Op for DiffSession {
     const DESCRIPTION: &'static str = "Compares two moments of a session, or a session with its fork: fields, messages, entities, \
         step results, keys of the latest context.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<DiffSessionArgs>) -> Result<DiffSessionReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
@@ -194,7 +196,7 @@ fn values(cx: &Context, a: &DiffSide, b: &DiffSide) -> Result<Vec<ValueChange>, 
         let event = side.state.log().event(attempt.record, attempt.position)?;
         let body: StepRecorded = events::body(&event)?;
         let text = match body.result.or(body.error) {
-            Some(text) => text.read(&cx.blobs)?,
+            Some(text) => budget::passing(|| text.read(&cx.blobs))?,
             None => String::new(),
         };
         let end = text.floor_char_boundary(RESULT_BYTES_MAX);

@@ -7,7 +7,7 @@ use crate::error::Refusal;
 use crate::hint::{arg, hint};
 use crate::log::Position;
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::sessions::WantedContent;
 use crate::transfer::session::{Export, ExportSource, PageCursor, markdown};
@@ -23,6 +23,7 @@ impl Op for ExportSession {
     const DESCRIPTION: &'static str = "Exports a session page by page: as JSON lines, which `import_session` reads into this or \
         another store, or as Markdown for people.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ExportSessionArgs>) -> Result<ExportSessionReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

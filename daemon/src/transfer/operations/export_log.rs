@@ -6,7 +6,7 @@ use super::page_bytes;
 use crate::error::Refusal;
 use crate::hint::{arg, hint};
 use crate::operation::cursor::{Cursor, List};
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::sessions;
 use crate::transfer::log_transfer::{Export, PageStart, Scope};
 use crate::transfer::session::ExportSource;
@@ -22,6 +22,7 @@ impl Op for ExportLog {
     const DESCRIPTION: &'static str = "Exports everything as JSON lines, page by page: projects with their context files, then \
         every session. `import_log` reads them into another store.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ExportLogArgs>) -> Result<ExportLogReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -7,7 +7,7 @@ use lore::protocol::{AsOf, Position};
 
 use crate::error::{Code, Refusal};
 use crate::log::Body;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::sessions::operations::{parent, session_id};
 use crate::sessions::{
     self, CreateSession, Details, HostSession, Parent, SessionCreated, fresh_id, session_of,
@@ -26,6 +26,7 @@ impl Op for ForkSession {
     const DESCRIPTION: &'static str = "Creates a session that shares another one's past up to a moment, without copying it, and \
         continues separately.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ForkSessionArgs>) -> Result<ForkSessionReply, Refusal> {
         let claim = call.claim()?;

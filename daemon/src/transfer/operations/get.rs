@@ -6,11 +6,12 @@ use lore::protocol::sessions::{
 };
 use serde_json::{Map, Value};
 
+use crate::budget;
 use crate::clock::{Micros, format_time};
 use crate::entities::{self, most_relevant};
 use crate::error::Refusal;
 use crate::messages::{self, Execution, ExecutionKind};
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::sessions::operations::parent;
 use crate::sessions::{self, SessionSettings};
@@ -37,6 +38,7 @@ impl Op for GetSession {
     const DESCRIPTION: &'static str = "Returns the state of a session: topic, preferences, agents, current entities, the last tools \
         with their results, tokens used.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<GetSessionArgs>) -> Result<GetSessionReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
@@ -158,7 +160,7 @@ fn last_results(executions: &[Execution], blobs: &Blobs) -> Result<Map<String, V
         if found.contains_key(&execution.tool) {
             continue;
         }
-        let text = result.clone().read(blobs)?;
+        let text = budget::passing(|| result.clone().read(blobs))?;
         let shown = text.get(..text.floor_char_boundary(RESULT_BYTES_MAX));
         let whole = (text.len() <= RESULT_BYTES_MAX)
             .then(|| serde_json::from_str(&text).ok())

@@ -10,7 +10,7 @@ use crate::checkpoints;
 use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
 use crate::log::Hash;
-use crate::operation::{Access, Call, Context, Op, blocking};
+use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::sessions;
 use crate::transfer::session::{
     ImportContext, ImportSession as Import, ParsedSession, PreparedEvents, RenamedCheckpoints,
@@ -28,6 +28,7 @@ impl Op for ImportSession {
     const DESCRIPTION: &'static str = "Imports a session from JSON lines of `export_session` or another program: everything in one \
         commit, with its times and authors, or nothing. An error names the invalid line.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ImportSessionArgs>) -> Result<ImportSessionReply, Refusal> {
         let (cx, caller, mut args) = call.into_parts();

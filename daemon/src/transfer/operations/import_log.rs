@@ -11,7 +11,7 @@ use crate::error::{Code, Refusal};
 use crate::hint::hint;
 use crate::locks::lock_unpoisoned;
 use crate::log::{Hash, Position};
-use crate::operation::{Access, Call, Caller, Context, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::transfer::log_transfer::{
     ImportProjects, LogPart, PreparedLine, Report, Session, prepare, read,
 };
@@ -35,6 +35,7 @@ impl Op for ImportLog {
         or not at all. Existing data is not recorded twice, and a session that has grown is appended \
         to.";
     const ACCESS: Access = Access::Write;
+    const MEMORY: MemoryBound = MemoryBound::Content;
 
     async fn call(call: Call<ImportLogArgs>) -> Result<ImportLogReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

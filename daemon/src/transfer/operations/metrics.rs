@@ -4,7 +4,7 @@ use lore::protocol::sessions::{MetricsArgs, MetricsPoint, MetricsReply};
 
 use crate::clock::format_time;
 use crate::error::Refusal;
-use crate::operation::{Access, Call, Op, blocking};
+use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::read_context::{Read, ReadContext};
 use crate::sessions::{Line, SessionSettings};
 use crate::{entities, messages, packs};
@@ -23,6 +23,7 @@ impl Op for Metrics {
     const DESCRIPTION: &'static str = "Returns the context size, entity count and token use of a session over the last hour, \
         message by message, with their current values.";
     const ACCESS: Access = Access::Read;
+    const MEMORY: MemoryBound = MemoryBound::Page;
 
     async fn call(call: Call<MetricsArgs>) -> Result<MetricsReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

@@ -64,6 +64,9 @@ pub enum Error {
         /// The work.
         work: &'static str,
     },
+    /// The reader may not read on: the memory budget of its call is used up, or nothing waits for the answer any more.
+    #[error("the memory budget of the call is used up")]
+    OverBudget,
     /// The disk is full; the write was refused before anything was written.
     #[error("the disk is full: {free_bytes} bytes free, {needed_bytes} needed")]
     Full {
