@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use lore::protocol::names::{WhyLeftOut, word};
 
 use super::{MESSAGES, NEWEST, SessionSnapshot, TOOL_USES, left_out};
+use crate::budget;
 use crate::error::Refusal;
 use crate::events::packs::Item;
 use crate::log::Position;
@@ -173,7 +174,8 @@ impl<'g, 's> HistoryReader<'g, 's> {
         let reported = messages::read(&state.log(), row)?;
         let source = self.of.source(Item::Message(row.id.clone()), row.position);
         let quoted = reported.body.quoted;
-        let content = reported.body.content.read(&cx.blobs)?;
+        // A pack takes pieces of each text; the texts themselves are not reserved yet.
+        let content = budget::passing(|| reported.body.content.read(&cx.blobs))?;
         if content == self.message {
             self.left_out.push(left_out(&source, WhyLeftOut::Duplicate));
             return Ok(());
@@ -259,7 +261,7 @@ impl<'g, 's> HistoryReader<'g, 's> {
             (Some(result), None) => (result, execution.tool),
             (None, None) => return Ok(()),
         };
-        let text = result.read(&self.of.cx.blobs)?;
+        let text = budget::passing(|| result.read(&self.of.cx.blobs))?;
         let reported = PackMessage {
             source: self.of.source(item, execution.position),
             place: place * PIECES_MAX,
