@@ -124,8 +124,7 @@ struct Resealing {
 }
 
 impl Resealing {
-    fn of(paths: &Paths, backup: &Path) -> Result<Self, String> {
-        let manifest = Manifest::read(backup).map_err(text)?;
+    fn of(paths: &Paths, manifest: &Manifest, backup: &Path) -> Result<Self, String> {
         let store = manifest.store_id(backup).map_err(text)?;
         let key = seal_key(&super::folder(paths), &Clock::System).map_err(text)?;
         Ok(Self {
@@ -170,14 +169,16 @@ pub fn restore(config: &Config, paths: &Paths, from: &Path, into: Option<&Path>)
         None => paths.data.clone(),
     };
     let _turn = clear_the_way(&data)?;
+    let manifest = Manifest::read(from).map_err(text)?;
     let sealing = match data == paths.data {
-        true => Some(Resealing::of(paths, from)?),
+        true => Some(Resealing::of(paths, &manifest, from)?),
         // The state folder of another place is not known; its first daemon seals the log.
         false => None,
     };
     let mut meter = ProgressLine::new();
     let held = restore_to(
         from,
+        &manifest,
         &data,
         &Projections,
         &config.engine,

@@ -19,24 +19,24 @@ use crate::store::{Blobs, RowsMut, Store, Transaction, creation};
 /// Bytes of records per commit.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Restores the backup in `folder` to the new data folder `data`. Its events get the codes of `sealer`; without one they
+/// Restores the backup in `folder`, whose manifest was read, to the new data folder `data`. Its events get the codes of `sealer`; without one they
 /// get none, and the first daemon that opens the store seals its end.
 ///
 /// # Errors
 /// [`Error`]; `data` does not exist then.
 pub fn restore_to(
     folder: &Path,
+    manifest: &Manifest,
     data: &Path,
     fold: &dyn Fold,
     settings: &Settings,
     sealer: Option<&Sealer>,
     progress: &mut dyn FnMut(&str, Position),
 ) -> Result<BackupContents, Error> {
-    let manifest = Manifest::read(folder)?;
-    let held = check::check(folder, &manifest, &mut |at| progress("checked", at))?;
+    let held = check::check(folder, manifest, &mut |at| progress("checked", at))?;
     let restoring = Restore {
         folder,
-        manifest: &manifest,
+        manifest,
         fold,
         settings,
         sealer,
