@@ -60,7 +60,7 @@ fn work_ends_with_its_caller() {
     assert!(start.elapsed() < END_MAX * 2, "{:?}", start.elapsed());
 }
 
-/// A daemon that is asked to stop answers the caller, and ends in time.
+/// A daemon that is asked to stop answers the caller, with the reply where it was just done, and ends in time.
 #[test]
 fn work_ends_with_the_daemon() {
     let (_home, daemon) = serve!();
@@ -71,9 +71,7 @@ fn work_ends_with_the_daemon() {
     let ended = daemon.wait();
     assert!(ended.status.success(), "{ended}");
     assert!(start.elapsed() < END_MAX * 2, "{:?}", start.elapsed());
-    assert!(
-        format!("{answer:?}").contains("STORAGE_UNAVAILABLE")
-            || format!("{answer:?}").contains("StorageUnavailable"),
-        "{answer:?}"
-    );
+    let answer = format!("{answer:?}");
+    let is_given_up = answer.contains("StorageUnavailable");
+    assert!(is_given_up || answer.contains("outcome: Ok"), "{answer}");
 }
