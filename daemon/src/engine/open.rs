@@ -20,6 +20,7 @@ pub use folder::DataFolder;
 use salvaging::open_or_salvage;
 pub use salvaging::{mark_unreadable, salvage_now};
 pub use seals::{SealCheck, key as seal_key, seal};
+use untouched::FilePart;
 pub(super) use untouched::UntouchedMark;
 
 use super::compaction::Compactor;
@@ -62,6 +63,8 @@ pub struct OpenedStore {
     pub seal: SealCheck,
     /// Whether the files are as the last daemon left them.
     pub is_untouched: bool,
+    /// What was touched since then, if that is known.
+    touched: Vec<FilePart>,
     /// The reason why writes are refused, if any.
     pub damage: Option<String>,
 }
@@ -86,8 +89,7 @@ impl OpenedStore {
         }
         let id = Store::identify(&dir)?;
         let seal = SealCheck::of(folder, id, clock)?;
-        let touched = seal.mark(folder, id).and_then(|mark| mark.take());
-        let is_untouched = untouched::settle(folder, touched);
+        let touched = seal.mark(folder, id).and_then(|mark| mark.touched());
         let head = WatermarkFile::open(&folder.watermark_path(), id.0);
         let recorded = head.as_ref().ok().map(|(_, recorded)| *recorded);
         let (look, store, lost) = open_or_salvage(folder, id, &spaces, recorded, settings, clock)?;
@@ -135,7 +137,8 @@ impl OpenedStore {
             // A watermark beyond the end of the log is retained unchanged, because it is the proof of the loss.
             head: head.filter(|_| damage.is_none()),
             seal,
-            is_untouched,
+            is_untouched: touched.as_ref().is_some_and(Vec::is_empty),
+            touched: touched.unwrap_or_default(),
             damage,
         })
     }
@@ -168,6 +171,10 @@ impl OpenedStore {
         self.upgrade(&folder);
         let health = Health::default();
         let store_id = self.store.id();
+        if let Some(left) = self.seal.mark(&folder, store_id) {
+            left.remove();
+            untouched::settle(&folder, &self.touched);
+        }
         // A damaged store is verified again at each start.
         let mark = match &self.damage {
             Some(_) => None,

@@ -63,12 +63,9 @@ impl FilePart {
     }
 }
 
-/// Removes what follows the log and was touched; returns whether nothing was.
-pub(super) fn settle(folder: &DataFolder, touched: Option<Vec<FilePart>>) -> bool {
-    let Some(touched) = touched else {
-        return false;
-    };
-    for part in &touched {
+/// Removes what follows the log and was touched, so that it is made again.
+pub(super) fn settle(folder: &DataFolder, touched: &[FilePart]) {
+    for part in touched {
         let path = part.path(folder);
         tracing::warn!(path = %path.display(), "changed while no daemon ran");
         if part.is_derived() {
@@ -80,7 +77,6 @@ pub(super) fn settle(folder: &DataFolder, touched: Option<Vec<FilePart>>) -> boo
             }
         }
     }
-    touched.is_empty()
 }
 
 /// The mark of one store.
@@ -100,18 +96,20 @@ impl UntouchedMark {
         }
     }
 
-    /// Returns which files were touched after the mark was left, and removes it: from now on the files change. `None`
-    /// when there is no mark.
-    pub fn take(&self) -> Option<Vec<FilePart>> {
+    /// Returns which files were touched after the mark was left; `None` when there is no mark.
+    pub fn touched(&self) -> Option<Vec<FilePart>> {
         let left = std::fs::read(&self.path).ok()?;
-        // If it stays, it does not fit any more.
-        let _ = std::fs::remove_file(&self.path);
         let mut left = left.chunks(CODE_BYTES);
         let is_touched = |part: &FilePart| {
             let code = self.code(*part);
             code.map_or(true, |code| left.next() != Some(&code[..]))
         };
         Some(FilePart::ALL.into_iter().filter(is_touched).collect())
+    }
+
+    /// Removes the mark: from now on the files change. If it stays, it does not fit any more.
+    pub fn remove(&self) {
+        let _ = std::fs::remove_file(&self.path);
     }
 
     /// Leaves the mark. The store is closed.
@@ -173,7 +171,7 @@ fn examine(path: &Path, seen: &mut Vec<Vec<u8>>) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A mark fits once, and not after a file was changed, added or removed, or with another key.
+    /// A mark fits until it is removed, and not after a file was changed, added or removed, or with another key.
     #[test]
     fn a_mark_fits_only_untouched_files() {
         let dir = tempfile::tempdir().unwrap();
@@ -183,10 +181,11 @@ mod tests {
         let file = folder.store().join("engine/1");
         std::fs::write(&file, "rows").unwrap();
         let mark = |key: u8| UntouchedMark::of(&folder, &SealKey::new([key; 32]), StoreId([7; 16]));
-        assert_eq!(mark(1).take(), None, "there is none");
+        assert_eq!(mark(1).touched(), None, "there is none");
         mark(1).leave().unwrap();
-        assert_eq!(mark(1).take(), Some(Vec::new()));
-        assert_eq!(mark(1).take(), None, "it is gone");
+        assert_eq!(mark(1).touched(), Some(Vec::new()));
+        mark(1).remove();
+        assert_eq!(mark(1).touched(), None, "it is gone");
         let changes: [(FilePart, &dyn Fn()); 4] = [
             (FilePart::Store, &|| std::fs::write(&file, "ROWS").unwrap()),
             (FilePart::Cursors, &|| {
@@ -205,10 +204,10 @@ mod tests {
         for (number, (part, change)) in changes.iter().enumerate() {
             mark(1).leave().unwrap();
             change();
-            assert_eq!(mark(1).take(), Some(vec![*part]), "change {number}");
+            assert_eq!(mark(1).touched(), Some(vec![*part]), "change {number}");
         }
         mark(1).leave().unwrap();
-        assert_eq!(mark(2).take(), Some(FilePart::ALL.to_vec()));
+        assert_eq!(mark(2).touched(), Some(FilePart::ALL.to_vec()));
     }
 
     /// Touched indexes are removed, so that they are made again from the log.
@@ -218,11 +217,9 @@ mod tests {
         let folder = DataFolder::new(dir.path().join("data"), dir.path().join("state"));
         std::fs::create_dir_all(folder.index().join("text")).unwrap();
         std::fs::write(folder.cursors(), "rows").unwrap();
-        assert!(settle(&folder, Some(Vec::new())));
-        assert!(!settle(&folder, None));
+        settle(&folder, &[FilePart::Cursors]);
         assert!(folder.index().exists());
-        let touched = vec![FilePart::Index, FilePart::Cursors];
-        assert!(!settle(&folder, Some(touched)));
+        settle(&folder, &[FilePart::Index, FilePart::Cursors]);
         assert!(!folder.index().exists() && folder.cursors().exists());
     }
 }
