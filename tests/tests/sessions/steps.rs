@@ -1,7 +1,8 @@
 //! Steps for callers: where a value is, failed steps, large results, and what replies say of steps.
 
+use lore::protocol::Code;
 use serde_json::{Value, json};
-use tests::{Daemon, has, serve};
+use tests::{Daemon, has, is_refusal, serve};
 
 use super::{create, step};
 
@@ -149,20 +150,21 @@ fn a_large_result_is_read_once() {
     assert!(bytes.parse::<u64>().unwrap() > 5 << 20, "{bytes}");
 }
 
-/// Values that would take more than a reply can hold together are left out, with the reason; the others are there.
+/// A call whose values and reply would take more than its memory has a code of its own, and the connection stays usable.
 #[test]
-fn values_that_are_too_large_together_are_left_out() {
+fn a_call_that_is_too_large_is_told_so() {
     let (_home, daemon) = serve!();
     create(&daemon, "s-1");
     step(&daemon, "s-1", &json!("y".repeat(40 << 20)));
     step(&daemon, "s-1", &json!({"id": 2}));
     let args = json!({"session": "s-1", "names": ["RESULT_FROM_STEP_1", "RESULT_FROM_STEP_1"]});
     let mut connection = daemon.connect("a");
-    let found = tests::call(&mut connection, "resolve_variables", args).unwrap();
-    let resolved = &found["resolutions"];
-    assert_eq!(resolved[0]["value"].as_str().map(str::len), Some(40 << 20));
-    assert_eq!(resolved[1]["value"], serde_json::Value::Null);
-    assert_eq!(resolved[1]["reason"], "too_large");
+    let refused = tests::call(&mut connection, "resolve_variables", args).unwrap_err();
+    is_refusal(
+        &refused.to_body(),
+        Code::ResponseTooLarge,
+        &["150994944", "Ask for less"],
+    );
     let args = json!({"session": "s-1", "names": ["ID_FROM_STEP_2"]});
     let found = tests::call(&mut connection, "resolve_variables", args).unwrap();
     assert_eq!(found["resolutions"][0]["value"], 2);
