@@ -17,7 +17,7 @@ use lore::protocol::log::{VerifyLogArgs, VerifyLogReply};
 
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{DataFolder, Fold, OpenedStore, replay, seal_key};
+use crate::engine::{DataFolder, Fold, OpenError, OpenedStore, replay, seal_key};
 use crate::log_admin::verify::{Report, VerifyTarget, own_seal};
 use crate::projections::Projections;
 use crate::service::{Lock, LockError};
@@ -74,13 +74,17 @@ fn lock_for(work: &str, paths: &Paths) -> Result<Lock, StartError> {
 }
 
 fn open(config: &Config, paths: &Paths) -> Result<OpenedStore, String> {
-    OpenedStore::open(&folder(paths), &Projections, &config.engine, &Clock::System).map_err(text)
+    opened_store(config, &folder(paths)).map_err(text)
+}
+
+fn opened_store(config: &Config, folder: &DataFolder) -> Result<OpenedStore, OpenError> {
+    OpenedStore::open(folder, &Projections, &config.engine, &Clock::System)
 }
 
 /// Prints the newest seal of the store, for safe-keeping elsewhere. A daemon may be running.
 ///
 /// # Errors
-/// A message, when there is no store or no seal.
+/// A message, when the store, its seal or the key of the seals is missing.
 pub fn seal(paths: &Paths) -> Outcome {
     let data = folder(paths);
     let store = Store::identify(&data.store()).map_err(text)?;

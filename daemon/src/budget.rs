@@ -1,4 +1,4 @@
-//! Memory budgets: what a call reserves before it reads or builds, and whether its work is still wanted.
+//! Memory budgets: what a call reserves before it reads or builds, and whether its result is still needed.
 //!
 //! A call has a limit of its own. Its first part is free; beyond it the call reserves from the budget of its connection,
 //! and with it from the daemon's. Everything is returned when the call has ended and its reply is written.
@@ -215,7 +215,7 @@ impl CallBudget {
     /// Reserves memory until the call ends.
     ///
     /// # Errors
-    /// [`Shortage`]: nothing was reserved, or the work is no longer wanted.
+    /// [`Shortage`]: a limit would be exceeded, or the result of the work is not needed any more. Nothing was reserved.
     pub fn reserve(&self, bytes: usize) -> Result<(), Shortage> {
         self.check()?;
         if let Some(around) = &self.0.around {
@@ -253,7 +253,7 @@ impl CallBudget {
         Ok(())
     }
 
-    /// Refuses to go on once the work is no longer wanted.
+    /// Refuses to go on once the result of the work is not needed any more.
     ///
     /// # Errors
     /// [`Shortage::Disconnected`] and [`Shortage::Stopping`].
@@ -309,7 +309,7 @@ pub fn reserve_text(bytes: u64) -> Result<(), Shortage> {
     reserve(bytes.saturating_mul(TEXT_COPIES))
 }
 
-/// Refuses to go on once the work of the current call is no longer wanted. Long loops call it in each turn.
+/// Refuses to go on once the result of the current call is not needed any more. Long loops call it in each turn.
 ///
 /// # Errors
 /// [`Shortage::Disconnected`] and [`Shortage::Stopping`].
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(
             passing(|| reserve(usize::MAX)),
             Ok(()),
-            "outside of a call there is no budget"
+            "work outside of a call has no budget"
         );
     }
 

@@ -104,7 +104,7 @@ fn numbered(text: &str) -> Vec<(usize, Range<usize>)> {
         .map(|(_, start, _)| *start)
         .chain([text.len()]);
     let items = marks.iter().zip(ends).map(|((number, _, from), end)| {
-        // A paragraph of its own is no part of the last item.
+        // The last item ends at an empty line: what follows is another paragraph.
         let body = text.get(*from..end).unwrap_or_default();
         let end = body.find("\n\n").map_or(end, |at| from + at);
         (*number, *from..end)

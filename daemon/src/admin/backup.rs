@@ -20,7 +20,7 @@ use crate::backup::restore::restore_to;
 use crate::backup::{BackupSnapshot, DaemonSource, OfflineSource, Source};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{Tail, seal, seal_key};
+use crate::engine::{SealedLog, Tail, seal, seal_key};
 use crate::log::Hash;
 use crate::projections::Projections;
 use crate::service::Lock;
@@ -135,7 +135,7 @@ impl Resealing {
     }
 
     /// Records the end of the restored log, and that it was restored.
-    fn seal(&self, paths: &Paths) -> Result<(), String> {
+    fn seal(&self, paths: &Paths, forgotten: Position) -> Result<(), String> {
         let folder = super::folder(paths);
         super::repair::put_aside_here(&folder)?;
         let head = WatermarkFile::read(&folder.watermark_path(), self.store.0).map_err(text)?;
@@ -144,17 +144,13 @@ impl Resealing {
             link: Hash(head.link),
             time: 0,
         };
-        let (origin, from) = (Origin::Restored, Position(1));
-        seal(
-            &folder,
-            &self.key,
-            self.store,
+        let log = SealedLog {
             tail,
-            origin,
-            from,
-            &Clock::System,
-        )
-        .map_err(text)?;
+            forgotten,
+            origin: Origin::Restored,
+            from: Position(1),
+        };
+        seal(&folder, &self.key, self.store, &log, &Clock::System).map_err(text)?;
         Ok(())
     }
 }
@@ -192,7 +188,7 @@ pub fn restore(config: &Config, paths: &Paths, from: &Path, into: Option<&Path>)
     meter.end();
     let held = held.map_err(text)?;
     if let Some(sealing) = sealing {
-        sealing.seal(paths)?;
+        sealing.seal(paths, held.newest_forgetting)?;
     }
     lore::outln!(
         "restored to {}: {}; indexes for searching are rebuilt by the daemon",
@@ -320,6 +316,7 @@ fn summary(held: &BackupContents) -> String {
         forgotten,
         objects,
         blobs,
+        ..
     } = held;
     let forgotten = match forgotten {
         0 => String::new(),

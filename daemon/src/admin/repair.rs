@@ -5,10 +5,13 @@ use std::path::PathBuf;
 
 use lore::paths::Paths;
 
-use super::{Outcome, folder, lock_for, open, text};
+use super::{Outcome, folder, lock_for, open, opened_store, text};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{DataFolder, OpenedStore, mark_unreadable, replay, seal, seal_key};
+use crate::engine::{
+    DataFolder, OpenError, OpenedStore, SealedLog, mark_unreadable, newest_forgetting, replay,
+    seal, seal_key,
+};
 use crate::log::{Log, Position};
 use crate::projections::Projections;
 use crate::service::Lock;
@@ -27,10 +30,19 @@ pub fn repair(config: &Config, paths: &Paths, accept: bool) -> Outcome {
         return repair_vanished(paths, accept);
     }
     let _lock = lock_for("repair", paths)?;
-    if accept {
-        put_foreign_seals_aside(&data)?;
-    }
-    let mut opened = open(config, paths)?;
+    let mut opened = match (opened_store(config, &data), accept) {
+        (Err(error @ OpenError::OtherStore { before, .. }), true) => {
+            lore::outln!("{error}");
+            put_aside(&data, before)?;
+            open(config, paths)?
+        }
+        (Err(error @ OpenError::Unforgotten { .. }), true) => {
+            lore::outln!("{error}");
+            put_aside(&data, Store::identify(&data.store()).map_err(text)?)?;
+            open(config, paths)?
+        }
+        (opened, _) => opened.map_err(text)?,
+    };
     if let Err(error) = readable(&opened.store) {
         lore::outln!("{error}; what can be read is put into a new store");
         mark_unreadable(&data, opened.store.id()).map_err(text)?;
@@ -115,8 +127,13 @@ fn seal_accepted(data: &DataFolder, opened: &OpenedStore) -> Result<(), String> 
     }
     .map_err(text)?;
     let id = opened.store.id();
-    let from = first_sealed(&opened.store, &key).map_err(text)?;
-    seal(data, &key, id, opened.tail, Origin::Accepted, from, &clock).map_err(text)?;
+    let log = SealedLog {
+        tail: opened.tail,
+        forgotten: newest_forgetting(&opened.store).map_err(text)?,
+        origin: Origin::Accepted,
+        from: first_sealed(&opened.store, &key).map_err(text)?,
+    };
+    seal(data, &key, id, &log, &clock).map_err(text)?;
     Ok(())
 }
 
@@ -148,22 +165,7 @@ pub(super) fn put_aside_here(data: &DataFolder) -> Result<(), String> {
     sealed_here(data).map_or(Ok(()), |before| put_aside(data, before))
 }
 
-/// Puts the seal of the store that was in this folder before out of the way, or that of this store if it proves that
-/// the log is older. Both are kept under another name.
-fn put_foreign_seals_aside(data: &DataFolder) -> Result<(), String> {
-    let here = Store::identify(&data.store()).map_err(text)?;
-    if let Some(before) = sealed_here(data).filter(|before| *before != here) {
-        put_aside(data, before)?;
-    }
-    let Ok(key) = seal_key(data, &Clock::System) else {
-        return Ok(());
-    };
-    match SealFile::open(&data.seals, &key, here) {
-        Ok(file) if file.end().forgotten > 0 => put_aside(data, here),
-        Ok(_) | Err(_) => Ok(()),
-    }
-}
-
+/// Puts a seal out of the way; it is kept under another name.
 fn put_aside(data: &DataFolder, store: StoreId) -> Result<(), String> {
     let path = SealFile::path(&data.seals, store);
     std::fs::rename(&path, aside_of(&path)).map_err(text)

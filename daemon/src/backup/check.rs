@@ -25,6 +25,8 @@ pub struct BackupContents {
     pub events: u64,
     /// Number of these events that were forgotten on purpose.
     pub forgotten: u64,
+    /// Position of the newest event that forgot something; 0 if there is none.
+    pub newest_forgetting: Position,
     /// Number of objects.
     pub objects: u64,
     /// Number of blobs that events and objects reference.
@@ -43,6 +45,9 @@ pub fn check(
         for event in events {
             held.events += 1;
             held.forgotten += u64::from(event.payload.is_none());
+            if event.header.kind.forgets() {
+                held.newest_forgetting = event.position();
+            }
             let named = blobs_of(event).map_err(|error| describe(folder, &error))?;
             blobs.extend(named.iter().map(|blob| (blob.hash, blob.bytes)));
             progress(event.position());

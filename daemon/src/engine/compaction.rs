@@ -280,15 +280,18 @@ impl Writer {
         self.sync_stage.close();
         let rebuilt = replay::clear(&store, &*self.fold)
             .and_then(|()| replay::catch_up(&store, &*self.fold, self.settings.progress));
-        self.sync_stage.open(store, self.tail);
         let answer = match rebuilt {
             Ok(skipped) => {
+                self.sync_stage.open(store, self.tail);
                 if let Some(reason) = skipped.describe() {
                     self.health.set(WriteState::Damaged { reason });
                 }
                 Ok(())
             }
+            // Views that are folded in part are not published: on a full disk the store is opened again once there is space,
+            // after any other failure the daemon ends, and both fold them from the start.
             Err(error) => {
+                drop(store);
                 self.fail(&error, Vec::new());
                 Err(error.into())
             }

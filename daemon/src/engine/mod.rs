@@ -25,7 +25,8 @@ pub use compaction::CompactionResult;
 pub use handle::{Engine, QueuedWrite};
 pub use health::{Health, WriteState};
 pub use open::{
-    DataFolder, OpenError, OpenedStore, SealCheck, mark_unreadable, salvage_now, seal, seal_key,
+    DataFolder, OpenError, OpenedStore, SealCheck, SealedLog, mark_unreadable, newest_forgetting,
+    salvage_now, seal, seal_key,
 };
 
 use crate::clock::Micros;

@@ -19,7 +19,7 @@ pub use error::OpenError;
 pub use folder::DataFolder;
 use salvaging::open_or_salvage;
 pub use salvaging::{mark_unreadable, salvage_now};
-pub use seals::{SealCheck, key as seal_key, seal};
+pub use seals::{SealCheck, SealedLog, key as seal_key, newest_forgetting, seal};
 use untouched::FilePart;
 pub(super) use untouched::UntouchedMark;
 
@@ -282,7 +282,18 @@ fn sealed_from_now(
         SealCheck::Unknown { .. } => return (None, None),
     };
     let from = Position(tail.position.0 + 1);
-    match seals::seal(folder, &key, store.id(), tail, Origin::Adopted, from, clock) {
+    let sealed = seals::newest_forgetting(store)
+        .map_err(|error| error.to_string())
+        .and_then(|forgotten| {
+            let log = SealedLog {
+                tail,
+                forgotten,
+                origin: Origin::Adopted,
+                from,
+            };
+            seals::seal(folder, &key, store.id(), &log, clock).map_err(|error| error.to_string())
+        });
+    match sealed {
         Ok(file) => (
             Some(file),
             Some(Arc::new(Sealer::new(&key, store.id(), from.0))),
@@ -358,16 +369,7 @@ fn create(
         Ok(())
     })?;
     // A store that is killed before this has no event, and gets its seal at the next start.
-    let from = Position(1);
-    seals::seal(
-        folder,
-        &key,
-        id,
-        Tail::default(),
-        Origin::Created,
-        from,
-        clock,
-    )?;
+    seals::seal(folder, &key, id, &SealedLog::created(), clock)?;
     Ok(())
 }
 
@@ -402,7 +404,7 @@ fn prove(store: &Store, tail: Tail, recorded: DurableHead) -> Result<Option<Stri
 }
 
 /// Returns a description when the log has another event at a position than the one with this link. Links are compared
-/// as they are stored: damage of the event itself is reported by whoever reads it.
+/// as they are stored: damage of the event itself is reported when it is read.
 fn missing(store: &Store, position: u64, link: &[u8; 32]) -> Result<Option<String>, Error> {
     if position == 0 {
         return Ok(None);

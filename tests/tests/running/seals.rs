@@ -138,6 +138,36 @@ fn what_must_not_be_served_is_not() {
     assert_eq!(daemon.verify(), 3);
 }
 
+/// What was forgotten stays known: an acceptance of an intact log changes nothing, and after one of a log whose seal was
+/// lost, an older copy is still not served.
+#[test]
+fn an_acceptance_keeps_what_was_forgotten() {
+    let (home, daemon) = serve!();
+    daemon.call("create_session", json!({"session": "secret"}));
+    daemon.stop();
+    let older = home.path().join("older");
+    copy(&home.data(), &older);
+    let daemon = home.start();
+    daemon.call("forget_session", json!({"session": "secret"}));
+    daemon.stop();
+    let output = home.run(&["repair", "--accept"]);
+    assert!(said(&output).contains("nothing is damaged"), "{output:?}");
+
+    let seals = home.path().join("state/seals");
+    for entry in std::fs::read_dir(&seals).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_name().unwrap() != "key" {
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+    let output = home.run(&["repair", "--accept"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    home.start().stop();
+    put_back(&home, &older);
+    let ended = home.try_start().err().unwrap();
+    assert!(ended.to_string().contains("bring back"), "{ended}");
+}
+
 /// A seal that was kept elsewhere proves that nothing before it has changed, through a daemon and without one.
 #[test]
 fn a_seal_proves_what_was_before_it() {

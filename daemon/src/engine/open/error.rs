@@ -62,7 +62,7 @@ pub enum OpenError {
         /// Position of the newest event that forgot something.
         forgotten: u64,
     },
-    /// There is no key for the seals.
+    /// The key of the seals cannot be read or made.
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The reopened store lacks acknowledged events; the next start reports them from the watermark file.

@@ -68,7 +68,7 @@ fn has_seals(folder: &DataFolder) -> bool {
 /// Refuses to create a store where the seals say that one with events was.
 ///
 /// # Errors
-/// [`OpenError::Unsealed`].
+/// [`OpenError::Vanished`].
 pub(super) fn refuse_vanished(folder: &DataFolder, key: &SealKey) -> Result<(), OpenError> {
     let seals = folder.seals.clone();
     let Some(store) = SealFile::store_at(&seals, key, place(&folder.data)) else {
@@ -85,6 +85,45 @@ pub(super) fn refuse_vanished(folder: &DataFolder, key: &SealKey) -> Result<(), 
     }
 }
 
+/// A log that gets its first seal, or a new one.
+pub struct SealedLog {
+    /// Its end.
+    pub tail: Tail,
+    /// Position of its newest event that forgot something; 0 if there is none ([`newest_forgetting`]).
+    pub forgotten: Position,
+    /// How it came to be.
+    pub origin: Origin,
+    /// First position at which every event has a code of the key.
+    pub from: Position,
+}
+
+impl SealedLog {
+    /// Returns an empty log that begins here.
+    pub(super) fn created() -> Self {
+        Self {
+            tail: Tail::default(),
+            forgotten: Position(0),
+            origin: Origin::Created,
+            from: Position(1),
+        }
+    }
+}
+
+/// Returns the position of the newest event that forgot something; 0 if there is none. Reads the whole log.
+///
+/// # Errors
+/// [`Error`] when the log cannot be read; damaged events are passed over.
+pub fn newest_forgetting(store: &Store) -> Result<Position, Error> {
+    let mut newest = Position(0);
+    Log::new(store).walk_whole(Position(1), &mut |event, _| {
+        if event.header.kind.forgets() {
+            newest = event.position();
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(newest)
+}
+
 /// Seals a log at its present end.
 ///
 /// # Errors
@@ -93,17 +132,16 @@ pub fn seal(
     folder: &DataFolder,
     key: &SealKey,
     store: StoreId,
-    tail: Tail,
-    origin: Origin,
-    from: Position,
+    log: &SealedLog,
     clock: &Clock,
 ) -> Result<SealFile, SealFileError> {
+    let tail = log.tail;
     let end = SealedEnd {
         position: tail.position.0,
         link: tail.link.0,
-        forgotten: 0,
-        from: from.0,
-        origin,
+        forgotten: log.forgotten.0,
+        from: log.from.0,
+        origin: log.origin,
         origin_position: tail.position.0,
         origin_time: clock.now(),
         place: place(&folder.data),
