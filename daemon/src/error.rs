@@ -152,6 +152,8 @@ impl From<store::Error> for Refusal {
             );
         }
         match &error {
+            store::Error::LongKey { .. } => Self::new(Code::InvalidInput, error.to_string())
+                .hint("Use a shorter name."),
             store::Error::OverBudget => Self::new(Code::ResponseTooLarge, error.to_string()),
             store::Error::Corrupt { .. } => Self::new(Code::Corrupt, error.to_string())
                 .hint("Run `lored verify` for the extent; other data is served as before."),

@@ -1,9 +1,11 @@
 //! Calls operations by name and reads resources by URI.
 
+use std::pin::pin;
 use std::sync::Arc;
 
 use lore::protocol::frame::FRAME_BYTES_MAX;
 use lore::protocol::{Args, nearest};
+use tokio_util::sync::CancellationToken;
 
 use super::limits::Limits;
 use super::operations::TABLE;
@@ -101,6 +103,34 @@ impl Dispatch {
             FRAME_BYTES_MAX,
             self.call_any_size(caller, name, args).await,
         )
+    }
+
+    /// Calls an operation. Once nothing waits for the answer, which `unwanted` says, the call ends at its next check, and
+    /// not before: what it holds and its turn stay counted until then.
+    ///
+    /// # Errors
+    /// As for [`Dispatch::call`].
+    pub async fn call_until(
+        &self,
+        unwanted: &CancellationToken,
+        caller: Caller,
+        name: &str,
+        args: Args,
+    ) -> Answer {
+        let Some(operation) = TABLE.get(name) else {
+            return Err(unknown(name));
+        };
+        let budget = CallBudget::new(&self.memory, operation.memory.bytes_max());
+        let ended = budget.end_on_drop();
+        let mut work = pin!(budget.run(self.call_within(operation, caller, args)));
+        let answer = tokio::select! {
+            answer = work.as_mut() => answer,
+            () = unwanted.cancelled() => {
+                drop(ended);
+                work.await
+            }
+        };
+        within(FRAME_BYTES_MAX, answer)
     }
 
     async fn call_any_size(&self, caller: Caller, name: &str, args: Args) -> Answer {

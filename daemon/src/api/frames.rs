@@ -4,7 +4,6 @@ use std::io;
 use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
@@ -13,7 +12,7 @@ use lore::host_session;
 use lore::paths::our_uid;
 use lore::protocol::frame::{self, ClientFrame, Hello, Welcome};
 use lore::protocol::{Args, ErrorBody, PROTOCOL_VERSION, SessionId, tools};
-use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncBufRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
@@ -23,7 +22,7 @@ use super::frame_reader::{Frame, FrameReader, ReadError};
 use super::hints::Reader;
 use super::limits::{Budget, Limits, MemoryPermit, SMALL_BYTES};
 use super::long_polls::LongPolls;
-use super::outbox::Outbox;
+use super::outbox::{Outbox, is_gone};
 use super::tool_selection::ToolSelection;
 use crate::capture::Capture;
 use crate::error::{Code, Refusal};
@@ -33,9 +32,6 @@ use crate::operation::{
 };
 use crate::projects;
 use crate::state::State;
-
-/// Interval of looking whether a peer that sends nothing more has gone, while calls of it are in flight.
-const GONE_CHECK: Duration = Duration::from_millis(100);
 
 /// State that a connection needs.
 #[derive(Clone)]
@@ -321,13 +317,18 @@ impl Endpoint {
             memory_permit
         };
         let answer = if bytes > SMALL_BYTES {
-            // The peer may disconnect and drop this future, but other threads still work on the call. The call
-            // keeps its memory permit and its turn until that work ends.
+            // The peer may disconnect and drop this future while other threads work on the call. It ends at its next
+            // check, and keeps its memory permit and its turn until then.
             let endpoint = self.clone();
+            let unwanted = CancellationToken::new();
+            let _dropped = unwanted.clone().drop_guard();
             let carried_out = tokio::spawn(async move {
                 let _permit = memory_permit;
                 let _turn = endpoint.budget.turn(bytes).await;
-                endpoint.dispatch.call(call.caller, &name, args).await
+                let dispatch = &endpoint.dispatch;
+                dispatch
+                    .call_until(&unwanted, call.caller, &name, args)
+                    .await
             });
             match carried_out.await {
                 Ok(answer) => answer,
@@ -383,17 +384,6 @@ impl Endpoint {
         match written {
             Ok(written) => written,
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
-        }
-    }
-}
-
-/// Waits until a peer that sends nothing more does not read either. Until then it waits for its answers.
-async fn is_gone<W: AsyncWrite + Unpin>(writer: &mut W) {
-    loop {
-        tokio::time::sleep(GONE_CHECK).await;
-        // An empty write sends nothing; it fails once the peer has closed its side.
-        if writer.write(&[]).await.is_err() {
-            return;
         }
     }
 }

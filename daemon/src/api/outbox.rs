@@ -1,6 +1,7 @@
 //! Output of a connection of frames that waits to be written.
 
 use std::io;
+use std::time::Duration;
 
 use lore::protocol::frame;
 use serde_json::value::RawValue;
@@ -9,6 +10,8 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use crate::budget::CallBudget;
 use crate::operation::Reply;
 
+/// Interval of looking whether a peer that sends nothing more has gone, while calls of it are in flight.
+const GONE_CHECK: Duration = Duration::from_millis(100);
 /// Answers are buffered up to this many bytes before a write. This bounds the cost of a peer that does not read.
 const GATHER_BYTES: usize = 16 * 1024;
 /// Replies of at least this many bytes are written without a copy.
@@ -61,5 +64,16 @@ impl Outbox {
         self.large.clear();
         self.bytes.clear();
         self.bytes.shrink_to(GATHER_BYTES);
+    }
+}
+
+/// Waits until a peer that sends nothing more does not read either. Until then it waits for its answers.
+pub(super) async fn is_gone<W: AsyncWrite + Unpin>(writer: &mut W) {
+    loop {
+        tokio::time::sleep(GONE_CHECK).await;
+        // An empty write sends nothing; it fails once the peer has closed its side.
+        if writer.write(&[]).await.is_err() {
+            return;
+        }
     }
 }

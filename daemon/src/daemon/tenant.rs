@@ -126,7 +126,7 @@ impl Tenant {
             .with(cursors)
             .with(lives.sessions.clone())
             .with(sessions::SharedSteps(steps::shared_attempts))
-            .with(sessions::RegisteredProjects(projects::ids))
+            .with(sessions::RegisteredProjects(projects::folders))
             .with(lives.last_read.clone())
             .with(config.packs)
             .with(capture::Capture::new(lives.capture.clone()))

@@ -168,6 +168,7 @@ impl Group {
             ));
         };
         request.command.keep(tx)?;
+        tx.check_keys()?;
         for (event, record) in stamped {
             if event.header.kind.forgets() {
                 self.forgotten = event.position();

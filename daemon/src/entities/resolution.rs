@@ -1,10 +1,13 @@
 //! Resolution of a name: looks it up in the session and its project, then asks the configured resolvers. A
 //! failing resolver does not fail the operation.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lored_recognise::{MatchQuality, TextSource, canonical_key, match_known, shown_name};
+use lored_recognise::{
+    MatchQuality, NAME_BYTES_MAX, TextSource, canonical_key, match_known, shown_name,
+};
 use lored_redact::{Redactor, SecretCounts};
 
 use super::command::RecordEntityEvent;
@@ -58,6 +61,10 @@ pub fn known_as(
     kind: Option<&str>,
     name: &str,
 ) -> Result<Vec<(EntityRef, EntityRow)>, Error> {
+    // No name in the view is longer, and each comparison below goes over the whole name.
+    if name.len() > NAME_BYTES_MAX {
+        return Ok(Vec::new());
+    }
     let kinds = match kind {
         Some(kind) => vec![kind.to_owned()],
         None => view::kinds(rows, lines)?.into_keys().collect(),
@@ -74,14 +81,18 @@ pub fn known_as(
         }
     }
     if found.is_empty() {
+        let mut keys: BTreeMap<String, String> = BTreeMap::new();
         view::walk(rows, lines, kind, &mut |entity, row| {
-            let wanted = canonical_key(&entity.kind, name);
+            if !keys.contains_key(&entity.kind) {
+                keys.insert(entity.kind.clone(), canonical_key(&entity.kind, name));
+            }
+            let wanted = keys.get(&entity.kind);
             let mut others = row
                 .slug
                 .iter()
                 .chain(&row.aliases)
                 .chain(std::iter::once(&row.name));
-            if others.any(|other| canonical_key(&entity.kind, other) == wanted) {
+            if others.any(|other| wanted == Some(&canonical_key(&entity.kind, other))) {
                 found.push((entity, row));
             }
             Ok(ControlFlow::Continue(()))

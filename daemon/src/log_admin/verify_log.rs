@@ -4,6 +4,7 @@ use lore::protocol::Position;
 use lore::protocol::log::{VerifyLogArgs, VerifyLogReply};
 
 use super::verify::{Report, VerifyTarget, own_seal};
+use crate::budget;
 use crate::checkpoints;
 use crate::engine::{DataFolder, PublishedState, WriteState};
 use crate::error::{Code, Refusal};
@@ -35,7 +36,8 @@ impl Op for VerifyLog {
                 None => None,
             };
             let range = (args.from, args.to);
-            let mut report = verify_published(&cx, &published, range, since, &|| false)?;
+            let mut report =
+                verify_published(&cx, &published, range, since, &|| budget::check().is_err())?;
             let health = cx.engine.health();
             if report.findings.is_empty() && range == (None, None) {
                 cx.engine.clear_damage();

@@ -3,6 +3,7 @@
 //! Every capability is an [`Op`]: a name, an argument type, a reply type, a description, and whether
 //! it reads or writes. The compact call, the MCP tool, `lore call` and docs/operations.md are derived from it.
 
+mod arguments;
 mod caller;
 mod context;
 pub mod cursor;
@@ -100,6 +101,9 @@ pub trait Op: 'static {
     /// Whether the arguments contain the bytes of a file. The operation then redacts secrets itself, and no transport
     /// changes the arguments before.
     const TAKES_BYTES: bool = false;
+
+    /// Memory that is taken for each key and item of large arguments, in bytes. Trees of JSON take more than texts.
+    const ARGUMENT_ITEM_BYTES: usize = 64;
 
     /// Whether it may wait for what is to come, as long as its caller's [`WaitPermit`]: such calls do
     /// not count as calls in flight.
@@ -262,6 +266,7 @@ impl Operation {
             handle: |cx, caller, raw| {
                 Box::pin(async move {
                     let bytes = raw.args.len();
+                    arguments::reserve::<O>(&raw.args)?;
                     let args: O::Args = Args::Json(raw.args).read()?;
                     let shared = Arc::clone(&cx);
                     let call = Call {

@@ -48,7 +48,7 @@ pub use location::{Configured, ProjectLocation};
 pub use marker::{CaptureTable, Marker, lines as marker_lines, path as marker_path};
 pub use passages::{Passage, content, drawn_on, passages, position_of};
 pub use view::{
-    FileRow, SPACE, apply, file, file_types, files, forget, ids, name_of, project, shared_with,
+    FileRow, SPACE, apply, file, file_types, files, folders, forget, name_of, project, shared_with,
     version, worktrees,
 };
 

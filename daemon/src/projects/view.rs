@@ -301,9 +301,10 @@ pub fn projects(rows: &dyn Rows) -> Result<Vec<(String, ProjectRow)>, Error> {
     under(rows, b"p")
 }
 
-/// Lists the ids of all projects.
-pub fn ids(rows: &dyn Rows) -> Result<Vec<String>, Error> {
-    Ok(projects(rows)?.into_iter().map(|(id, _)| id).collect())
+/// Lists all projects: id and folder.
+pub fn folders(rows: &dyn Rows) -> Result<Vec<(String, String)>, Error> {
+    let all = projects(rows)?.into_iter();
+    Ok(all.map(|(id, row)| (id, row.path)).collect())
 }
 
 /// Returns a worktree of a project, if it was recorded.

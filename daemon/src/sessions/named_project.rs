@@ -1,7 +1,8 @@
-//! The project that a call names: an id, or `current` for the caller's own.
+//! The project that a call names: an id, a path in its folder, or `current` for the caller's own.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 use lore::protocol::several_nearest;
 
@@ -22,9 +23,10 @@ const NAMED_MAX: usize = 5;
 /// Longest part of an unknown name that is shown, in characters.
 const SHOWN_CHARS_MAX: usize = 80;
 
-/// Lists the projects that are registered, with or without sessions. The module of projects gives it.
+/// Lists the ids and folders of the projects that are registered, with or without sessions. The module of projects gives
+/// it.
 #[derive(Clone, Copy)]
-pub struct RegisteredProjects(pub fn(&dyn Rows) -> Result<Vec<String>, Error>);
+pub struct RegisteredProjects(pub fn(&dyn Rows) -> Result<Vec<(String, String)>, Error>);
 
 /// Returns the caller's project for `current`, and any other name as it is.
 ///
@@ -61,7 +63,23 @@ pub fn named_project(
     if is_own || exists(cx, rows, &project)? {
         return Ok(Some(project));
     }
-    Err(unknown(cx, rows, &project)?)
+    match at_path(cx, rows, &project)? {
+        Some(project) => Ok(Some(project)),
+        None => Err(unknown(cx, rows, &project)?),
+    }
+}
+
+/// Returns the registered project whose folder has this absolute path or contains it: the innermost.
+fn at_path(cx: &Context, rows: &dyn Rows, path: &str) -> Result<Option<String>, Error> {
+    let path = Path::new(path);
+    if !path.is_absolute() {
+        return Ok(None);
+    }
+    let around = registered(cx, rows)?
+        .into_iter()
+        .filter(|(_, folder)| !folder.is_empty() && path.starts_with(folder));
+    let innermost = around.max_by_key(|(_, folder)| folder.len());
+    Ok(innermost.map(|(project, _)| project))
 }
 
 /// Returns whether a project has a session.
@@ -79,7 +97,11 @@ pub fn has_session(rows: &dyn Rows, project: &str) -> Result<bool, Error> {
 
 /// Returns whether a project is registered, has a session, or has events of its own.
 fn exists(cx: &Context, rows: &dyn Rows, project: &str) -> Result<bool, Error> {
-    if has_session(rows, project)? || registered(cx, rows)?.iter().any(|known| known == project) {
+    if has_session(rows, project)?
+        || registered(cx, rows)?
+            .iter()
+            .any(|(known, _)| known == project)
+    {
         return Ok(true);
     }
     let scope = EventScope::Project(project);
@@ -87,7 +109,7 @@ fn exists(cx: &Context, rows: &dyn Rows, project: &str) -> Result<bool, Error> {
     Ok(!events.is_empty())
 }
 
-fn registered(cx: &Context, rows: &dyn Rows) -> Result<Vec<String>, Error> {
+fn registered(cx: &Context, rows: &dyn Rows) -> Result<Vec<(String, String)>, Error> {
     match cx.extensions.get::<RegisteredProjects>() {
         Some(RegisteredProjects(list)) => list(rows),
         None => Ok(Vec::new()),
@@ -106,7 +128,7 @@ fn unknown(cx: &Context, rows: &dyn Rows, project: &str) -> Result<Refusal, Erro
         }
         Ok(until(looked_at == NEAR_AMONG))
     })?;
-    for known in registered(cx, rows)? {
+    for (known, _) in registered(cx, rows)? {
         if !newest.contains(&known) {
             newest.push(known);
         }

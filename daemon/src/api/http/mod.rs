@@ -30,6 +30,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::connection_slots::ConnectionSlot;
 use super::frames::{Endpoint, Host, busy, check_host_session};
@@ -201,7 +202,9 @@ impl Service {
             },
             _ => None,
         };
-        // If the peer disconnects, this future is dropped, but the call continues.
+        // If the peer disconnects, this future is dropped, but the call continues in a task of rmcp's until its next check.
+        let unwanted = CancellationToken::new();
+        let _dropped = unwanted.clone().drop_guard();
         let (raw_call, _permit) = match raw_call {
             Some(raw_call) => (
                 Some(Arc::new(raw_call.memory_permit(bytes, memory_permit))),
@@ -216,7 +219,7 @@ impl Service {
         };
         host.caller.host_session = host_session;
         let answer = self
-            .mcp(endpoint, host, raw_call.clone())
+            .mcp(endpoint, host, raw_call.clone(), unwanted)
             .handle(request)
             .await;
         match raw_call {
@@ -226,7 +229,13 @@ impl Service {
     }
 
     /// Creates a service for one request.
-    fn mcp(&self, endpoint: &Endpoint, host: Host, raw_call: Option<Arc<RawMcpCall>>) -> Mcp {
+    fn mcp(
+        &self,
+        endpoint: &Endpoint,
+        host: Host,
+        raw_call: Option<Arc<RawMcpCall>>,
+        unwanted: CancellationToken,
+    ) -> Mcp {
         let bytes_max = endpoint.limits.frame_bytes_max;
         let config = self.config.clone().with_max_request_body_bytes(bytes_max);
         let endpoint = endpoint.clone();
@@ -237,7 +246,8 @@ impl Service {
                 ConnectionLifetime::OneRequest,
                 endpoint.stop.child_token(),
             );
-            Ok(server.with_raw_call(raw_call.clone()))
+            let server = server.with_raw_call(raw_call.clone());
+            Ok(server.until(unwanted.clone()))
         };
         StreamableHttpService::new(server, Arc::default(), config)
     }
@@ -264,7 +274,7 @@ fn tools_of(query: Option<&str>) -> Option<String> {
 async fn complete(raw_call: &RawMcpCall, answer: Answer) -> Answer {
     let (head, body) = answer.into_parts();
     let Ok(body) = body.collect().await;
-    let body = raw_call.complete(body.to_bytes().into());
+    let (body, _memory) = raw_call.complete(body.to_bytes().into());
     Response::from_parts(head, Full::new(Bytes::from(body)).boxed())
 }
 

@@ -125,6 +125,8 @@ impl Server {
         };
         let _turn = self.budget.turn(bytes).await;
         let args = Args::Json(raw_call.take_arguments().unwrap_or_default());
-        self.dispatch.call(caller, operation.name, args).await
+        self.dispatch
+            .call_until(&self.unwanted, caller, operation.name, args)
+            .await
     }
 }

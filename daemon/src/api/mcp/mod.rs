@@ -41,6 +41,7 @@ use transport::{Answer, LineTransport};
 use super::connection_slots::ConnectionSlot;
 use super::frames::{Endpoint, Host};
 use super::limits::Limits;
+use super::outbox::is_gone;
 use crate::log::Actor;
 use crate::operation::{Caller, Quota};
 
@@ -89,8 +90,15 @@ where
     let over = CancellationToken::new();
     let server = Server::new(endpoint, host, ConnectionLifetime::Long, over.clone());
     let transport = LineTransport::new(endpoint, reader, answers, gone.clone(), over.clone());
-    let running = serve_directly(server, transport, None);
-    let written = write(&endpoint.limits, connection_slot, &mut queue, &mut writer).await;
+    let running = serve_directly(server.until(gone.clone()), transport, None);
+    let written = write(
+        &endpoint.limits,
+        connection_slot,
+        &mut queue,
+        &mut writer,
+        &over,
+    )
+    .await;
     drop(queue);
     gone.cancel();
     over.cancel();
@@ -98,28 +106,49 @@ where
     written.and(ended.map(drop).map_err(io::Error::other))
 }
 
-/// Writes answers until the queue is closed.
+/// Returns the next answer; `None` when the queue is closed.
+///
+/// # Errors
+/// When the peer sends nothing more, which `over` says, and does not read either.
+async fn next<W: AsyncWrite + Unpin>(
+    queue: &mut mpsc::Receiver<Answer>,
+    writer: &mut W,
+    over: &CancellationToken,
+) -> io::Result<Option<Answer>> {
+    let gone = async {
+        over.cancelled().await;
+        is_gone(writer).await;
+    };
+    tokio::select! {
+        biased;
+        answer = queue.recv() => Ok(answer),
+        () = gone => Err(io::ErrorKind::BrokenPipe.into()),
+    }
+}
+
+/// Writes answers until the queue is closed, or the peer has gone.
 async fn write<W: AsyncWrite + Unpin>(
     limits: &Limits,
     connection_slot: &ConnectionSlot,
     queue: &mut mpsc::Receiver<Answer>,
     writer: &mut W,
+    over: &CancellationToken,
 ) -> io::Result<()> {
     let mut out = Vec::with_capacity(1024);
-    while let Some(first) = queue.recv().await {
-        let mut landing = vec![first.in_flight_call];
+    while let Some(first) = next(queue, writer, over).await? {
+        let mut landing = vec![(first.in_flight_call, first.memory)];
         out.extend(first.line);
         while out.len() < GATHER_BYTES
             && let Ok(next) = queue.try_recv()
         {
             out.extend(next.line);
-            landing.push(next.in_flight_call);
+            landing.push((next.in_flight_call, next.memory));
         }
         match timeout(limits.write(), writer.write_all(&out)).await {
             Ok(written) => written?,
             Err(_) => return Err(io::ErrorKind::TimedOut.into()),
         }
-        if landing.iter().any(Option::is_some) {
+        if landing.iter().any(|(call, _)| call.is_some()) {
             connection_slot.has_finished_a_call();
         }
         out.clear();

@@ -9,6 +9,7 @@ use std::sync::Mutex;
 use serde_json::value::RawValue;
 
 use crate::api::limits::MemoryPermit;
+use crate::budget::CallBudget;
 use crate::locks::lock_unpoisoned;
 
 /// The raw arguments and the raw reply of one call.
@@ -34,6 +35,8 @@ pub struct Content {
     pub warnings: Vec<String>,
     /// Whether the result has structured content.
     pub is_structured: bool,
+    /// The memory of the call, reserved until the reply is written.
+    pub memory: Option<CallBudget>,
 }
 
 impl RawMcpCall {
@@ -74,14 +77,15 @@ impl RawMcpCall {
         *lock_unpoisoned(&self.content) = Some(content);
     }
 
-    /// Inserts the stored reply, if any, into rmcp's answer.
+    /// Inserts the stored reply, if any, into rmcp's answer. Returns it with the memory that stays reserved until it is
+    /// written.
     #[must_use]
-    pub fn complete(&self, answer: Vec<u8>) -> Vec<u8> {
-        let mut content = lock_unpoisoned(&self.content);
-        match content.take().and_then(|content| content.put_into(&answer)) {
-            Some(whole) => whole,
-            None => answer,
-        }
+    pub fn complete(&self, answer: Vec<u8>) -> (Vec<u8>, Option<CallBudget>) {
+        let Some(content) = lock_unpoisoned(&self.content).take() else {
+            return (answer, None);
+        };
+        let whole = content.put_into(&answer).unwrap_or(answer);
+        (whole, content.memory)
     }
 }
 
@@ -139,8 +143,9 @@ mod tests {
             readable: None,
             warnings: Vec::new(),
             is_structured: true,
+            memory: None,
         });
-        String::from_utf8(raw_call.complete(answer.as_bytes().to_vec())).unwrap()
+        String::from_utf8(raw_call.complete(answer.as_bytes().to_vec()).0).unwrap()
     }
 
     /// The answer contains the reply as text and as JSON, with all digits, where rmcp would put them.
@@ -167,8 +172,9 @@ mod tests {
             readable: Some("one \"n\"".to_owned()),
             warnings: vec!["a".to_owned(), "b \"c\"".to_owned()],
             is_structured: true,
+            memory: None,
         });
-        let whole = String::from_utf8(raw_call.complete(EMPTY.as_bytes().to_vec())).unwrap();
+        let whole = String::from_utf8(raw_call.complete(EMPTY.as_bytes().to_vec()).0).unwrap();
         assert!(
             whole.contains(
                 r#""text":"one \"n\""},{"type":"text","text":"Warning: a\nWarning: b \"c\""}],"structuredContent":{"n":1}"#
@@ -187,8 +193,9 @@ mod tests {
             readable: None,
             warnings: Vec::new(),
             is_structured: false,
+            memory: None,
         });
-        let whole = String::from_utf8(raw_call.complete(EMPTY.as_bytes().to_vec())).unwrap();
+        let whole = String::from_utf8(raw_call.complete(EMPTY.as_bytes().to_vec()).0).unwrap();
         let wanted = r#""content":[{"type":"text","text":"{\"n\":1}"}],"isError":false"#;
         assert!(whole.contains(wanted), "{whole}");
     }
@@ -199,7 +206,7 @@ mod tests {
         let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"m"}}"#;
         assert_eq!(completed(error, "{}", None), error);
         let raw_call = RawMcpCall::new(b"{}".to_vec());
-        assert_eq!(raw_call.complete(EMPTY.into()), EMPTY.as_bytes());
+        assert_eq!(raw_call.complete(EMPTY.into()).0, EMPTY.as_bytes());
         assert_eq!(raw_call.take_arguments().unwrap(), b"{}");
         assert_eq!(raw_call.take_arguments(), None);
     }

@@ -48,6 +48,7 @@ pub fn replied(
         readable: reply.readable,
         warnings: reply.unshown_warnings,
         is_structured: form.is_structured(),
+        memory: reply.memory,
     });
     let mut result = CallToolResult::success(Vec::new());
     if let Some(Ok(Value::Object(meta))) = reply.meta.map(serde_json::to_value) {

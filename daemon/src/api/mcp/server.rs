@@ -99,6 +99,8 @@ pub struct Server {
     lifetime: ConnectionLifetime,
     subscriptions: Subscriptions,
     over: CancellationToken,
+    /// Cancelled when nothing waits for answers any more.
+    pub(super) unwanted: CancellationToken,
 }
 
 impl Server {
@@ -123,7 +125,15 @@ impl Server {
             lifetime,
             subscriptions: Subscriptions::default(),
             over,
+            unwanted: CancellationToken::new(),
         }
+    }
+
+    /// Ends the work of calls once this is cancelled: nothing waits for their answers.
+    #[must_use]
+    pub fn until(mut self, unwanted: CancellationToken) -> Self {
+        self.unwanted = unwanted;
+        self
     }
 
     /// Sets the raw call of a server that serves one call.

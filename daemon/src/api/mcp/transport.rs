@@ -24,6 +24,7 @@ use super::raw_call::RawMcpCall;
 use super::too_large::replacement;
 use crate::api::frames::Endpoint;
 use crate::api::limits::{Limits, MemoryPermit};
+use crate::budget::CallBudget;
 
 /// A line to write, with the call that it answers.
 pub struct Answer {
@@ -31,6 +32,8 @@ pub struct Answer {
     pub line: Vec<u8>,
     /// The call, which counts as in flight until this is dropped.
     pub in_flight_call: Option<Arc<InFlightCall>>,
+    /// The memory of the call, reserved until this is dropped.
+    pub memory: Option<CallBudget>,
 }
 
 /// A request that rmcp has not answered yet.
@@ -89,6 +92,7 @@ impl<R> LineTransport<R> {
             Answer {
                 line,
                 in_flight_call: None,
+                memory: None,
             }
         });
     }
@@ -231,8 +235,9 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
             let Some(mut line) = encode(&message) else {
                 return Err(io::ErrorKind::InvalidData.into());
             };
+            let mut memory = None;
             if let Some(raw_call) = raw_call {
-                line = raw_call.complete(line);
+                (line, memory) = raw_call.complete(line);
             }
             if line.len() >= bytes_max
                 && let Some(refused) = encode(&replacement(&message, line.len() + 1, bytes_max))
@@ -245,6 +250,7 @@ impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTra
                 .send(Answer {
                     line,
                     in_flight_call,
+                    memory,
                 })
                 .await
                 .map_err(|_| io::ErrorKind::BrokenPipe.into())

@@ -5,7 +5,7 @@
 //! what then remains. A larger budget never gives less to a conversation.
 
 use super::marker::MarkerOrigin;
-use super::render::{Rendered, Surroundings, render};
+use super::render::{ConversationFinder, Rendered, Surroundings, render};
 use super::sequence::{PART_MIN, Part, all_within, first_within, level};
 use super::{SHARES, TruncationAction};
 use crate::checkpoints::layers::Layer;
@@ -56,6 +56,7 @@ pub(super) fn plan(
     let mut plan = Plan {
         items,
         tokens,
+        conversations: ConversationFinder::default(),
         outcomes: vec![Outcome::Dropped; items.len()],
     };
     // Braces and rounding.
@@ -74,6 +75,7 @@ pub(super) fn plan(
 struct Plan<'p, 'a> {
     items: &'p [Item<'a>],
     tokens: &'p Tokens,
+    conversations: ConversationFinder,
     outcomes: Vec<Outcome>,
 }
 
@@ -264,7 +266,7 @@ impl Plan<'_, '_> {
 
     fn has_messages(&self, at: usize) -> bool {
         self.item(at)
-            .is_some_and(|item| super::render::has_messages(item.value))
+            .is_some_and(|item| self.conversations.has_messages(item.value))
     }
 
     /// Returns the outcome within some tokens, and whether it has a conversation.
@@ -287,6 +289,7 @@ impl Plan<'_, '_> {
             allowed - key,
             surroundings,
             origin.as_ref(),
+            &self.conversations,
             self.tokens,
         )?;
         let text = format!("{}:{},", item.key_json, rendered.json);

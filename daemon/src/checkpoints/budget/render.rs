@@ -3,7 +3,10 @@
 //! What fits stays as it is, to the byte. Of arrays and objects whole parts are kept, by rank, and a part is shortened
 //! only if it is too long alone. Numbers, literals and keys never change.
 
+mod messages;
 mod pieces;
+
+use std::collections::HashMap;
 
 use serde_json::value::RawValue;
 
@@ -15,6 +18,7 @@ use super::white_space::squeeze;
 use crate::checkpoints::conversation;
 use crate::tokens::Tokens;
 
+pub(super) use messages::ConversationFinder;
 use pieces::{
     Array, MARKER_KEY, Member, Pieces, array_json, object_json, parts_max, single_elements,
 };
@@ -60,10 +64,13 @@ pub(super) fn render(
     allowed: f64,
     surroundings: Surroundings<'_>,
     origin: Option<&MarkerOrigin<'_>>,
+    conversations: &ConversationFinder,
     tokens: &Tokens,
 ) -> Option<Rendered> {
     let mut renderer = Renderer {
         tokens,
+        conversations,
+        failed: HashMap::new(),
         state: State {
             origin,
             done: TruncationAction::Whole,
@@ -81,34 +88,12 @@ pub(super) fn render(
     })
 }
 
-/// Returns whether a value is or has a conversation.
-pub(super) fn has_messages(json: &str) -> bool {
-    has_messages_within(json, DEPTH_MAX)
-}
-
-fn has_messages_within(json: &str, depth: usize) -> bool {
-    let Some(depth) = depth.checked_sub(1) else {
-        return false;
-    };
-    match json.as_bytes().first() {
-        Some(b'[') => {
-            let elements: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
-            conversation::groups(&elements).is_some()
-                || elements
-                    .iter()
-                    .any(|element| has_messages_within(element.get(), depth))
-        }
-        Some(b'{') => serde_json::from_str(json).is_ok_and(|Members(members)| {
-            members
-                .iter()
-                .any(|(_, value)| has_messages_within(value.get(), depth))
-        }),
-        Some(_) | None => false,
-    }
-}
-
 struct Renderer<'a> {
     tokens: &'a Tokens,
+    conversations: &'a ConversationFinder,
+    /// The largest rooms into which nothing of a value fits, by the address of its first byte. Without them each level of a
+    /// deep value tries those within it twice.
+    failed: HashMap<usize, f64>,
     state: State<'a>,
     has_messages: bool,
     whole_messages: usize,
@@ -132,15 +117,28 @@ impl Renderer<'_> {
         depth: usize,
     ) -> Option<String> {
         let max = whole(allowed - MARGIN)?;
+        let address = json.as_ptr().addr();
+        if self
+            .failed
+            .get(&address)
+            .is_some_and(|room| allowed <= *room)
+        {
+            return None;
+        }
         if self.tokens.count_within(json, max).is_some() {
             return Some(json.to_owned());
         }
-        match json.as_bytes().first() {
+        let shortened = match json.as_bytes().first() {
             Some(b'"') => self.text(json, max, place),
             Some(b'[') if depth > 0 => self.array(json, allowed, place, depth - 1),
             Some(b'{') if depth > 0 => self.object(json, allowed, place, depth - 1),
             Some(_) | None => None,
+        };
+        if shortened.is_none() {
+            let room = self.failed.entry(address).or_insert(allowed);
+            *room = room.max(allowed);
         }
+        shortened
     }
 
     fn text(&mut self, json: &str, max: usize, place: Surroundings<'_>) -> Option<String> {
@@ -354,7 +352,7 @@ impl Renderer<'_> {
             .map(|member| Part {
                 need: member.need,
                 share: MEMBER_SHARE,
-                takes_rest: !has_messages(member.value),
+                takes_rest: !self.conversations.has_messages(member.value),
             })
             .collect();
         if let Some(allowances) = all_within(&parts, room - BRACKETS) {

@@ -36,6 +36,7 @@ impl Op for Compress {
         Takes a context, or a stored one, which stays whole.";
     const ACCESS: Access = Access::Read;
     const MEMORY: MemoryBound = MemoryBound::Content;
+    const ARGUMENT_ITEM_BYTES: usize = 128;
 
     async fn call(call: Call<CompressArgs>) -> Result<CompressReply, Refusal> {
         let Call { cx, args, .. } = call;
@@ -70,6 +71,7 @@ impl Op for Prioritize {
         budget it also reports what would fit of each key.";
     const ACCESS: Access = Access::Read;
     const MEMORY: MemoryBound = MemoryBound::Content;
+    const ARGUMENT_ITEM_BYTES: usize = 128;
 
     async fn call(call: Call<PrioritizeArgs>) -> Result<PrioritizeReply, Refusal> {
         let Call { cx, args, .. } = call;

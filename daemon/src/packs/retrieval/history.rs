@@ -21,6 +21,10 @@ use crate::store::Error;
 const USES_LOOKED_AT: usize = 64;
 /// Number of bytes between two pieces that are not counted as omitted.
 const BETWEEN_BYTES_MAX: u64 = 16;
+/// Maximum size of the pieces that are held of one session's history, in bytes: beyond it no older messages are read.
+const HELD_BYTES_MAX: usize = 4 << 20;
+/// Maximum size of a text that stays one piece, in bytes.
+const WHOLE_BYTES_MAX: usize = 64 << 10;
 /// Placeholder for text that was cited from an earlier pack.
 const QUOTED: &str = "[… quoted from an earlier context …]";
 
@@ -46,10 +50,12 @@ pub fn of(of: &SessionSnapshot<'_>, message: &str, older: usize) -> Result<Histo
     let rows = gathering.newest_messages(NEWEST + older)?;
     let mut history = History::default();
     for (at, row) in rows.iter().enumerate() {
+        if at >= NEWEST && gathering.held_bytes >= HELD_BYTES_MAX {
+            break;
+        }
         gathering.add_message(row)?;
-        let texts = std::mem::take(&mut gathering.reported).into_values();
-        for text in texts {
-            let mut pieces = split(text).into_iter();
+        for pieces in std::mem::take(&mut gathering.reported).into_values() {
+            let mut pieces = pieces.into_iter();
             if at < NEWEST {
                 history.messages.extend(pieces.next());
             }
@@ -59,12 +65,12 @@ pub fn of(of: &SessionSnapshot<'_>, message: &str, older: usize) -> Result<Histo
     gathering.add_tool_uses()?;
     let shown: Vec<Position> = rows.iter().map(|row| row.position).collect();
     let results = std::mem::take(&mut gathering.reported).into_iter().rev();
-    for ((position, place), text) in results {
+    for ((position, place), pieces) in results {
         // A message with tools was already added as a message.
         if place == 0 && shown.contains(&position) {
             continue;
         }
-        let mut pieces = split(text).into_iter();
+        let mut pieces = pieces.into_iter();
         history.results.extend(pieces.next());
         history.rest.extend(pieces);
     }
@@ -80,23 +86,26 @@ pub fn at(
 ) -> Result<Vec<PackMessage>, Refusal> {
     let mut gathering = HistoryReader::new(of, message);
     for position in positions {
+        if gathering.held_bytes >= HELD_BYTES_MAX {
+            break;
+        }
         if let Some(row) = messages::at(of.state, &of.lines, position)?
             && of.working.has_message(position, &row.id)
         {
             gathering.add_message(&row)?;
         }
     }
-    let reported = gathering.reported.into_values();
-    Ok(reported.flat_map(split).collect())
+    Ok(gathering.reported.into_values().flatten().collect())
 }
 
-/// Splits a text into the pieces that search indexes. Bytes that the reader omitted count for the last one.
+/// Splits a text into the pieces that search indexes. Bytes that the reader omitted count for the last one, so the rest
+/// of a large text does not have to be held.
 fn split(text: PackMessage) -> Vec<PackMessage> {
     let mut pieces = search::talk_pieces(&text.text);
-    if pieces.len() < 2 {
+    if pieces.len() < 2 && text.text.len() <= WHOLE_BYTES_MAX {
         return vec![text];
     }
-    let last = pieces.len() - 1;
+    let last = pieces.len().saturating_sub(1);
     let indexed: usize = pieces.iter().map(String::len).sum();
     let omitted = (text.text.len().saturating_sub(indexed)) as u64 + text.beyond;
     let pieces = pieces.drain(..).enumerate();
@@ -119,8 +128,10 @@ fn split(text: PackMessage) -> Vec<PackMessage> {
 struct HistoryReader<'g, 's> {
     of: &'g SessionSnapshot<'s>,
     message: &'g str,
-    /// By position, and the index within the event.
-    reported: BTreeMap<(Position, usize), PackMessage>,
+    /// The pieces of texts, by position and the index within the event.
+    reported: BTreeMap<(Position, usize), Vec<PackMessage>>,
+    /// Size of all pieces that were made, in bytes.
+    held_bytes: usize,
     left_out: Vec<Omission>,
 }
 
@@ -130,6 +141,7 @@ impl<'g, 's> HistoryReader<'g, 's> {
             of,
             message,
             reported: BTreeMap::new(),
+            held_bytes: 0,
             left_out: Vec::new(),
         }
     }
@@ -174,7 +186,7 @@ impl<'g, 's> HistoryReader<'g, 's> {
         let reported = messages::read(&state.log(), row)?;
         let source = self.of.source(Item::Message(row.id.clone()), row.position);
         let quoted = reported.body.quoted;
-        // A pack takes pieces of each text; the texts themselves are not reserved yet.
+        // A pack takes pieces of each text: these are reserved, the text itself passes.
         let content = budget::passing(|| reported.body.content.read(&cx.blobs))?;
         if content == self.message {
             self.left_out.push(left_out(&source, WhyLeftOut::Duplicate));
@@ -195,7 +207,16 @@ impl<'g, 's> HistoryReader<'g, 's> {
                 .into_owned(),
             beyond: 0,
         };
-        self.reported.insert((row.position, 0), reported);
+        self.hold(row.position, 0, reported)
+    }
+
+    /// Splits a text and reserves memory for the pieces.
+    fn hold(&mut self, position: Position, index: usize, text: PackMessage) -> Result<(), Error> {
+        let pieces = split(text);
+        let bytes = pieces.iter().map(|piece| piece.text.len()).sum();
+        budget::reserve(bytes)?;
+        self.held_bytes += bytes;
+        self.reported.insert((position, index), pieces);
         Ok(())
     }
 
@@ -271,8 +292,7 @@ impl<'g, 's> HistoryReader<'g, 's> {
             text: steps::unwrapped(&text).into_owned(),
             beyond: 0,
         };
-        self.reported.insert((position, place), reported);
-        Ok(())
+        self.hold(position, place, reported)
     }
 }
 

@@ -177,6 +177,8 @@ impl Op for ResolveParameters {
         can expand it into several calls. Names without a value stay unchanged and are listed.";
     const ACCESS: Access = Access::Read;
     const MEMORY: MemoryBound = MemoryBound::Content;
+    // The parameters are parsed, resolved, recorded and returned.
+    const ARGUMENT_ITEM_BYTES: usize = 256;
 
     async fn call(call: Call<ResolveParametersArgs>) -> Result<ResolveParametersReply, Refusal> {
         let (cx, caller, args) = call.into_parts();

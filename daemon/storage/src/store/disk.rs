@@ -1,6 +1,6 @@
 //! The store on disk: keyspaces, snapshots and commits of fjall.
 
-use std::ops::ControlFlow;
+use std::ops::{Bound, ControlFlow};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,8 @@ use fjall::{
 use super::recovery::{self, RecoveryReport, RecoveryScan};
 use super::seal::Sealer;
 use super::{
-    Bytes, Changes, Direction, Error, FORMAT_VERSION, Keyspace, RowVisitor, Rows, StoreId, format,
+    Bytes, Changes, Direction, Error, FORMAT_VERSION, KEY_BYTES_MAX, Keyspace, RowVisitor, Rows,
+    StoreId, format,
 };
 
 /// Limits of the storage engine. Small memtables and journals make starts short, because fjall replays its journals
@@ -273,7 +274,11 @@ impl Store {
 
 impl Rows for Store {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        Ok(self.inner.keyspace(space)?.get(key)?)
+        let keyspace = self.inner.keyspace(space)?;
+        match key.len() <= KEY_BYTES_MAX {
+            true => Ok(keyspace.get(key)?),
+            false => Ok(None),
+        }
     }
 
     fn scan(
@@ -288,7 +293,11 @@ impl Rows for Store {
         if low >= high {
             return Ok(());
         }
-        walk(keyspace.range(low..high), direction, visit)
+        walk(
+            keyspace.range::<&[u8], _>(bounds(low, high)),
+            direction,
+            visit,
+        )
     }
 
     fn sealer(&self) -> Option<&Sealer> {
@@ -306,7 +315,11 @@ pub struct Snapshot {
 
 impl Rows for Snapshot {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        Ok(self.snapshot.get(self.inner.keyspace(space)?, key)?)
+        let keyspace = self.inner.keyspace(space)?;
+        match key.len() <= KEY_BYTES_MAX {
+            true => Ok(self.snapshot.get(keyspace, key)?),
+            false => Ok(None),
+        }
     }
 
     fn scan(
@@ -321,12 +334,27 @@ impl Rows for Snapshot {
         if low >= high {
             return Ok(());
         }
-        walk(self.snapshot.range(keyspace, low..high), direction, visit)
+        let range = self.snapshot.range::<&[u8], _>(keyspace, bounds(low, high));
+        walk(range, direction, visit)
     }
 
     fn sealer(&self) -> Option<&Sealer> {
         self.sealer.as_deref()
     }
+}
+
+/// Returns the bounds of a range for the storage engine, which panics for keys over its limit. No row has such a key, so a
+/// row is after a long one if it is after the part within the limit.
+fn bounds<'k>(low: &'k [u8], high: &'k [u8]) -> (Bound<&'k [u8]>, Bound<&'k [u8]>) {
+    let from = match low.get(..KEY_BYTES_MAX) {
+        Some(start) if start.len() < low.len() => Bound::Excluded(start),
+        Some(_) | None => Bound::Included(low),
+    };
+    let to = match high.get(..KEY_BYTES_MAX) {
+        Some(start) if start.len() < high.len() => Bound::Included(start),
+        Some(_) | None => Bound::Excluded(high),
+    };
+    (from, to)
 }
 
 pub(super) fn walk(
@@ -344,5 +372,70 @@ pub(super) fn walk(
         if visit(&key, &value)? == ControlFlow::Break(()) {
             return Ok(());
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::store::{MemoryStore, RowsMut, Transaction};
+
+    const LOG: Keyspace = Keyspace::new("log");
+
+    fn keys(rows: &dyn Rows, low: &[u8], high: &[u8]) -> Vec<usize> {
+        let mut found = Vec::new();
+        rows.scan(LOG, low, high, Direction::Forward, &mut |key, _| {
+            found.push(key.len());
+            Ok(ControlFlow::Continue(()))
+        })
+        .unwrap();
+        found
+    }
+
+    /// Keys over the engine's limit, as a caller's name of megabytes makes them, are found nowhere, bound ranges as they
+    /// would in any map, and cannot be set.
+    #[test]
+    fn long_keys_are_in_no_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("store");
+        std::fs::create_dir(&store).unwrap();
+        Store::build(&store, StoreId([1; 16]), &[LOG], &Limits::default()).unwrap();
+        let (store, _) = Store::open(&store, &[LOG], &Limits::default()).unwrap();
+        let mut memory = MemoryStore::default();
+        let full = vec![b'a'; KEY_BYTES_MAX];
+        for key in [&b"a"[..], &full, b"b"] {
+            memory.put(LOG, key, b"value");
+        }
+        let mut tx = Transaction::new(&store);
+        for key in [&b"a"[..], &full, b"b"] {
+            tx.put(LOG, key, b"value");
+        }
+        tx.check_keys().unwrap();
+        store.commit(&tx.into_changes(), true).unwrap();
+        let long = vec![b'a'; KEY_BYTES_MAX + 1];
+        let longer = vec![b'a'; 6 << 20];
+        let snapshot = store.snapshot();
+        for rows in [&store as &dyn Rows, &snapshot] {
+            assert_eq!(rows.get(LOG, &long).unwrap(), None);
+            assert_eq!(
+                rows.get(LOG, &full).unwrap().as_deref(),
+                Some(&b"value"[..])
+            );
+            for low in [&b"a"[..], &full, &long, &longer] {
+                for high in [&full[..], &long, &longer, b"b", b"c"] {
+                    assert_eq!(keys(rows, low, high), keys(&memory, low, high));
+                }
+            }
+        }
+        let mut tx = Transaction::new(&store);
+        tx.savepoint();
+        tx.put(LOG, &long, b"value");
+        let refused = tx.check_keys().unwrap_err();
+        assert!(matches!(refused, Error::LongKey { bytes } if bytes == long.len()));
+        tx.roll_back();
+        tx.savepoint();
+        tx.check_keys().unwrap();
+        assert!(tx.into_changes().is_empty());
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::KEY_BYTES_MAX;
+
 /// An error of the store. None of them is caused by the caller's input.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -67,6 +69,12 @@ pub enum Error {
     /// The reader may not read on: the memory budget of its call is used up, or nothing waits for the answer any more.
     #[error("the memory budget of the call is used up")]
     OverBudget,
+    /// A name would become a key that is longer than the store holds.
+    #[error("a name takes {bytes} bytes as a key; at most {KEY_BYTES_MAX} are possible")]
+    LongKey {
+        /// Size of the key, in bytes.
+        bytes: usize,
+    },
     /// The disk is full; the write was refused before anything was written.
     #[error("the disk is full: {free_bytes} bytes free, {needed_bytes} needed")]
     Full {

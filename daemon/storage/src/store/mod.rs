@@ -65,6 +65,9 @@ pub enum Direction {
     Backward,
 }
 
+/// Maximum size of a key, in bytes; the storage engine's limit. Longer ones are in no store.
+pub const KEY_BYTES_MAX: usize = 65_535;
+
 /// Callback of a scan for each row; `Break` ends the scan.
 pub type RowVisitor<'v> = &'v mut dyn FnMut(&[u8], &Bytes) -> Result<ControlFlow<()>, Error>;
 

@@ -7,7 +7,7 @@ use std::ops::{Bound, ControlFlow};
 use hashbrown::HashMap;
 
 use super::seal::Sealer;
-use super::{Bytes, Direction, Error, Keyspace, RowVisitor, Rows, RowsMut};
+use super::{Bytes, Direction, Error, KEY_BYTES_MAX, Keyspace, RowVisitor, Rows, RowsMut};
 
 /// Keys are reference-counted: the map, the undo list and the storage engine share one copy.
 type Overlay = BTreeMap<Bytes, Option<Bytes>>;
@@ -63,6 +63,8 @@ pub struct Transaction<'b> {
     base: &'b dyn Rows,
     changes: Changes,
     undo: UndoLog,
+    /// Size of a key over the limit that was set after the last savepoint, in bytes.
+    long_key_bytes: Option<usize>,
 }
 
 impl<'b> Transaction<'b> {
@@ -79,12 +81,23 @@ impl<'b> Transaction<'b> {
             base,
             changes,
             undo: UndoLog::default(),
+            long_key_bytes: None,
         }
     }
 
     /// Sets the savepoint to which [`Self::roll_back`] returns.
     pub fn savepoint(&mut self) {
         self.undo.clear();
+        self.long_key_bytes = None;
+    }
+
+    /// Refuses changes after the last savepoint that no store can hold.
+    ///
+    /// # Errors
+    /// [`Error::LongKey`].
+    pub fn check_keys(&self) -> Result<(), Error> {
+        let bytes = self.long_key_bytes;
+        bytes.map_or(Ok(()), |bytes| Err(Error::LongKey { bytes }))
     }
 
     /// Undoes every change after the last savepoint.
@@ -105,6 +118,10 @@ impl<'b> Transaction<'b> {
     }
 
     fn set(&mut self, space: Keyspace, key: &[u8], value: Option<Bytes>) {
+        if key.len() > KEY_BYTES_MAX {
+            self.long_key_bytes = Some(key.len());
+            return;
+        }
         let key = Bytes::from(key);
         let before = self.changes.overlay_mut(space).insert(key.clone(), value);
         self.undo.entry((space, key)).or_insert(before);

@@ -25,6 +25,7 @@ fn rendered(
         allowed,
         Surroundings { key, is_log },
         Some(&ORIGIN),
+        &ConversationFinder::default(),
         &TOKENS,
     )?;
     assert!(
@@ -155,4 +156,29 @@ fn what_cannot_be_shortened_is_left_out() {
     );
     assert_eq!(rendered("\"\\ud800 \"", "notes", false, 1.0), None);
     assert_eq!(rendered("[1,2,3]", "notes", false, 2.0), None);
+}
+
+/// A deep value is shortened in a bounded number of looks at what is within it, whether or not anything of it fits.
+#[test]
+fn deep_values_are_shortened_once_per_level() {
+    let wide: Vec<Value> = (0..200)
+        .map(|n| json!({"id": n, "name": format!("n{n}")}))
+        .collect();
+    let deep = |levels: usize| {
+        format!(
+            "{}{}{}",
+            "{\"a\":".repeat(levels),
+            json!(wide),
+            "}".repeat(levels)
+        )
+    };
+    let (json, _) = rendered(&deep(20), "notes", false, 600.0).unwrap();
+    assert!(json.contains("{\"id\":0,"), "{json}");
+    for (levels, room) in [(20, 90.0), (100, 200.0), (100, 1500.0)] {
+        assert_eq!(
+            rendered(&deep(levels), "notes", false, room),
+            None,
+            "{levels}"
+        );
+    }
 }

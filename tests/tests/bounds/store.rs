@@ -1,0 +1,201 @@
+//! A store built to hurt: large results, deep and wide JSON, many names, long errors, large messages and checkpoints.
+
+use std::fmt::Write;
+
+use lore::connection::Connection;
+use lore::protocol::Args;
+use serde_json::{Value, json};
+use tests::Daemon;
+
+/// Size of a large text, in bytes; `LORE_HURT_FULL` has it in full.
+pub fn large_bytes() -> usize {
+    match std::env::var_os("LORE_HURT_FULL") {
+        Some(_) => 6 << 20,
+        None => 1 << 20,
+    }
+}
+/// Depth of a deep value.
+const DEPTH: usize = 120;
+
+/// How large the store is: `LORE_HURT_FULL` builds it in full.
+pub struct Scale {
+    /// Number of large messages, errors and checkpoints.
+    pub large: usize,
+    /// Number of names of entities.
+    pub names: usize,
+}
+
+impl Scale {
+    /// Returns the scale of this run.
+    pub fn of_run() -> Self {
+        match std::env::var_os("LORE_HURT_FULL") {
+            Some(_) => Self {
+                large: 64,
+                names: 100_000,
+            },
+            None => Self {
+                large: 2,
+                names: 2_000,
+            },
+        }
+    }
+}
+
+/// The names of what is in the store.
+pub struct Store {
+    /// The session of everything.
+    pub session: &'static str,
+    /// A checkpoint, and a later one of the same session.
+    pub checkpoints: [String; 2],
+    /// A message with a large text.
+    pub message: String,
+    /// A document.
+    pub document: String,
+    /// The path of a project.
+    pub project: String,
+    /// A pack.
+    pub pack: Value,
+    /// The end of the log.
+    pub position: u64,
+    /// The export of another session.
+    pub export: String,
+}
+
+/// Returns a text of words.
+pub fn words(bytes: usize) -> String {
+    let mut text = String::with_capacity(bytes + 32);
+    let mut number = 0_u32;
+    while text.len() < bytes {
+        number += 1;
+        let _ = write!(text, "word{} of line {number}, ", number % 977);
+    }
+    text
+}
+
+/// Returns a list of small objects.
+pub fn wide(bytes: usize) -> String {
+    let mut text = String::from("[");
+    let mut number = 0;
+    while text.len() < bytes {
+        number += 1;
+        let _ = write!(text, "{{\"id\":{number},\"name\":\"n{number}\"}},");
+    }
+    text + "{}]"
+}
+
+/// Returns a list of the smallest values.
+pub fn dense(bytes: usize) -> String {
+    // A body has at most two million keys and items.
+    let count = (bytes / 3).min(900_000);
+    format!("[{}[]]", "[],".repeat(count))
+}
+
+/// Returns objects within objects of the same name, with a wide list in the innermost.
+pub fn deep(bytes: usize) -> String {
+    let inner = wide(bytes);
+    format!("{}{inner}{}", "{\"a\":".repeat(DEPTH), "}".repeat(DEPTH))
+}
+
+/// Calls an operation with arguments that are JSON text.
+///
+/// # Panics
+/// When the daemon refuses or has gone.
+pub fn call(connection: &mut Connection, name: &str, args: String) -> Value {
+    let reply = connection.call(name, &Args::Json(args.into_bytes()));
+    let reply = reply.unwrap_or_else(|error| panic!("{name}: {error}"));
+    serde_json::from_slice(&reply.json).unwrap()
+}
+
+/// Builds the store.
+pub fn build(daemon: &Daemon, folder: &std::path::Path) -> Store {
+    let scale = Scale::of_run();
+    let session = "hurt";
+    let connection = &mut daemon.connect("builder");
+    call(
+        connection,
+        "create_session",
+        json!({"session": session}).to_string(),
+    );
+    for result in [
+        wide(large_bytes()),
+        dense(large_bytes()),
+        deep(large_bytes()),
+        json!(words(large_bytes())).to_string(),
+    ] {
+        let args = format!(r#"{{"session":"{session}","tool":"t","result":{result}}}"#);
+        call(connection, "record_step", args);
+    }
+    let long = words(large_bytes());
+    for _ in 0..scale.large {
+        let args = json!({"session": session, "tool": "t", "error": long, "success": false});
+        call(connection, "record_step", args.to_string());
+        let args = json!({"session": session, "tool": "tool", "result": long});
+        call(connection, "record_tool", args.to_string());
+    }
+    let mut message = String::new();
+    for _ in 0..scale.large {
+        let args = json!({"session": session, "sender": "user", "content": long});
+        let reply = call(connection, "record_message", args.to_string());
+        message = reply["message"].as_str().unwrap().to_owned();
+    }
+    names(connection, session, scale.names);
+    let checkpoints = [1, 2].map(|number| {
+        let context = format!(
+            r#"{{"n":{number},"wide":{},"dense":{},"deep":{},"text":{}}}"#,
+            wide(large_bytes() / 4),
+            dense(large_bytes() / 16),
+            deep(large_bytes() / 16),
+            json!(long)
+        );
+        let args = format!(r#"{{"sessionId":"{session}","context":{context}}}"#);
+        let reply = call(connection, "workflow_checkpoint_save", args);
+        reply["checkpointId"].as_str().unwrap().to_owned()
+    });
+    let project = folder.join("project").to_str().unwrap().to_owned();
+    std::fs::create_dir_all(&project).unwrap();
+    call(
+        connection,
+        "init_project",
+        json!({"path": project}).to_string(),
+    );
+    let document = json!({"name": "hurt.md", "text": format!("# Hurt\n\n{long}")});
+    let document = call(connection, "put_document", document.to_string());
+    let pack = json!({"session": session, "query": "word1 of line 1"}).to_string();
+    let pack = call(connection, "context_pack", pack);
+    call(
+        connection,
+        "create_session",
+        json!({"session": "small"}).to_string(),
+    );
+    let small = json!({"session": "small", "sender": "user", "content": "hello"}).to_string();
+    call(connection, "record_message", small);
+    let export = call(
+        connection,
+        "export_session",
+        json!({"session": "small"}).to_string(),
+    );
+    let status = call(connection, "status", "{}".to_owned());
+    Store {
+        session,
+        checkpoints,
+        message,
+        document: document["document"].as_str().unwrap_or_default().to_owned(),
+        project,
+        pack: pack["pack"].clone(),
+        position: status["position"].as_u64().unwrap(),
+        export: export["content"].as_str().unwrap().to_owned(),
+    }
+}
+
+/// Records relations between many entities.
+fn names(connection: &mut Connection, session: &str, names: usize) {
+    let mut from = 0;
+    while from < names {
+        let to = names.min(from + 200);
+        let list = (from..to).map(|number| format!("the ticket PROJ-{number}"));
+        let text = list.collect::<Vec<_>>().join(", ");
+        let args = json!({"session": session, "sender": "user", "content": text});
+        call(connection, "record_message", args.to_string());
+        from = to;
+    }
+}

@@ -1,0 +1,131 @@
+//! The walk over the operation table.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use lore::connection::Error;
+use lore::protocol::{Args, Code};
+use tests::{Daemon, Home, home};
+
+use crate::arguments::expensive;
+use crate::honest::Honest;
+use crate::store::build;
+
+/// Memory of the daemon, in bytes.
+const MEMORY_BYTES: u64 = 4096 << 20;
+/// How much longer an honest caller may wait at most, beside twice as long: a turn of a busy machine.
+const NOISE: Duration = Duration::from_millis(40);
+/// The page of all operations, which another test compares with the table.
+const OPERATIONS: &str = include_str!("../../../docs/operations.md");
+/// Operations that remove what others need: they come last.
+const LAST: [&str; 4] = [
+    "clear_context",
+    "forget",
+    "forget_session",
+    "workflow_checkpoint_delete",
+];
+
+/// Starts a daemon whose memory the kernel limits.
+pub fn limited(home: &Home) -> Daemon {
+    let mut command = Command::new("/bin/sh");
+    command
+        .env_clear()
+        .env("LORE_HOME", home.path())
+        // By default the allocator makes 1 GiB writable at its first allocation.
+        .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
+        .envs(std::env::vars().filter(|(name, _)| name.starts_with("MIMALLOC_PURGE")))
+        .args(["-c", r#"ulimit -d "$1" && exec "$0""#])
+        .arg(home.program())
+        .arg((MEMORY_BYTES >> 10).to_string())
+        .stdin(std::process::Stdio::null());
+    let daemon = home.spawn_command(command);
+    tests::until("a daemon that serves", Duration::from_secs(60), || {
+        daemon.try_connect("").ok().map(drop)
+    });
+    daemon
+}
+
+fn operations() -> Vec<&'static str> {
+    let headings = OPERATIONS
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "));
+    let mut names: Vec<&str> = headings.filter(|name| !name.contains(' ')).collect();
+    names.sort_by_key(|name| (LAST.contains(name), *name));
+    names
+}
+
+/// Resets the peak of a process's memory.
+fn reset_peak(daemon: &Daemon) {
+    let path = format!("/proc/{}/clear_refs", daemon.pid());
+    std::fs::write(path, "5").expect("a process of ours");
+}
+
+/// Returns a figure of a process's memory by its name in `proc_pid_status(5)`, in bytes.
+fn memory(daemon: &Daemon, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let kib = line.unwrap().split_whitespace().nth(1).unwrap();
+    kib.parse::<u64>().unwrap() << 10
+}
+
+/// Each operation is called with the most expensive arguments: it answers or refuses, the daemon lives, and an honest
+/// caller waits at most twice as long.
+#[test]
+fn no_call_takes_more_than_there_is() {
+    let home = home!();
+    home.configure("log = \"error\"\n");
+    let mut daemon = limited(&home);
+    let store = build(&daemon, home.path());
+    let alone = Honest::begin(&daemon, "honest-alone").has_done(40).end();
+    let beside = Honest::begin(&daemon, "honest-beside");
+    let mut faults = Vec::new();
+    assert!(operations().len() > 80);
+    let only = std::env::var("LORE_WALK_ONLY").unwrap_or_default();
+    for name in operations().into_iter().filter(|name| name.contains(&only)) {
+        let Some(calls) = expensive(&store, name) else {
+            faults.push(format!("{name} has no expensive arguments"));
+            continue;
+        };
+        for (number, args) in calls.into_iter().enumerate() {
+            let sent = args.len();
+            reset_peak(&daemon);
+            let before = memory(&daemon, "VmRSS");
+            let start = Instant::now();
+            let answer = daemon
+                .connect("hostile")
+                .call(name, &Args::Json(args.into_bytes()));
+            let answered = match answer {
+                Ok(reply) => format!("{} bytes", reply.json.len()),
+                Err(Error::Refused(body)) if body.code != Code::Internal => {
+                    format!("{}: {:.100}", body.code, body.message)
+                }
+                Err(error) => {
+                    faults.push(format!("{name} {number}: {error}"));
+                    format!("FAULT {error}")
+                }
+            };
+            assert!(
+                daemon.is_running(),
+                "{name} {number} ended the daemon: {answered}"
+            );
+            let (took, peak) = (start.elapsed(), memory(&daemon, "VmHWM"));
+            println!(
+                "{name} {number}: {sent} sent, {took:.1?}, {} MiB on {} ({} writable), {answered}",
+                peak.saturating_sub(before) >> 20,
+                before >> 20,
+                memory(&daemon, "VmData") >> 20
+            );
+            if peak > MEMORY_BYTES {
+                faults.push(format!("{name} {number}: {} MiB", peak >> 20));
+            }
+        }
+    }
+    let beside = beside.end();
+    println!("an honest caller waits {alone:.1?} alone, {beside:.1?} beside the others");
+    assert!(faults.is_empty(), "{faults:#?}");
+    assert!(
+        beside <= 2 * alone + NOISE,
+        "{beside:?} instead of {alone:?}"
+    );
+    daemon.verify();
+}
