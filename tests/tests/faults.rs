@@ -174,7 +174,7 @@ fn one_failed_call_loses_nothing() {
             .sum()
     });
     println!(
-        "{} faults, {acknowledged} acknowledged steps, none lost",
+        "counted: {} failed calls, {acknowledged} acknowledged steps",
         faults.len()
     );
 }

@@ -17,7 +17,7 @@ use tokio::sync::Semaphore;
 
 pub use error::OpenError;
 pub use folder::DataFolder;
-use salvaging::open_or_salvage;
+use salvaging::{is_damage, open_or_salvage};
 pub use salvaging::{mark_unreadable, salvage_now};
 pub use seals::{SealCheck, SealedLog, key as seal_key, newest_forgetting, seal};
 use untouched::FilePart;
@@ -70,11 +70,28 @@ pub struct OpenedStore {
 }
 
 impl OpenedStore {
-    /// Opens the store in `folder`, making it when there is none; recovers and proves it.
+    /// Opens the store in `folder`, making it when there is none; recovers and proves it. If the files of the engine turn
+    /// out to be damaged when they are read, what can be read of them becomes a new store.
     ///
     /// # Errors
     /// [`OpenError`] when nothing can be served. Damage is no error: it is in [`OpenedStore::damage`].
     pub fn open(
+        folder: &DataFolder,
+        fold: &dyn Fold,
+        settings: &Settings,
+        clock: &Clock,
+    ) -> Result<Self, OpenError> {
+        let error = match Self::open_once(folder, fold, settings, clock) {
+            Err(error) if is_damage(&error) => error,
+            done => return done,
+        };
+        tracing::error!(%error, "the files of the storage engine are damaged");
+        let id = Store::identify(&folder.store())?;
+        mark_unreadable(folder, id).map_err(|_| error)?;
+        Self::open_once(folder, fold, settings, clock)
+    }
+
+    fn open_once(
         folder: &DataFolder,
         fold: &dyn Fold,
         settings: &Settings,

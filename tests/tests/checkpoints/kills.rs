@@ -295,7 +295,7 @@ fn kills(limits: &str, cycles: u64, is_cleaned_up: bool) {
         }
         calls += cycle(&daemon, &mut workers, &mut random);
     }
-    println!("{cycles} kills, {calls} acknowledged calls");
+    println!("counted: {cycles} kills, {calls} acknowledged calls");
     nothing_stays(&home, &mut workers);
 }
 

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod flips;
+mod inside;
 mod powercut;
 mod restart;

@@ -9,8 +9,14 @@ use tests::ledger::{Ledger, record};
 use tests::power::{Change, Disk, FOLDERS, Recorder, Recording, RenameSafety, UnsyncedState};
 use tests::{Daemon, Home, Random, home, seed};
 
-/// Default number of cuts; `LORE_CUTS` overrides it.
+use super::inside::{Original, Outcome};
+
+/// Default number of cuts before a daemon's start, and of those after which the store is opened in this process;
+/// `LORE_CUTS` and `LORE_OPENED_CUTS` override them.
 const CUTS: u64 = 36;
+const OPENED_CUTS: u64 = 120;
+/// Of so many cuts, one is verified besides.
+const VERIFY_EVERY: usize = 20;
 /// Steps of each writer in each of two runs; some are too large for an event, and become files.
 const STEPS: u32 = 12;
 const WRITERS: u32 = 3;
@@ -178,18 +184,77 @@ fn power_cuts_lose_nothing_acknowledged() {
     let (recording, ledger) = two_runs();
     let changes = recording.changes.len();
     println!("seed {seed}, {number} cuts in {changes} changes");
+    let mut acknowledged = 0;
+    each_cut(&recording, number, &mut random, |_, disk, left, random| {
+        acknowledged += survives(disk, left, random, &ledger);
+    });
+    println!("counted: {number} power cuts, {acknowledged} acknowledged steps");
+}
+
+/// Calls with the disk at each of so many cuts, in order.
+fn each_cut(
+    recording: &Recording,
+    number: u64,
+    random: &mut Random,
+    mut visit: impl FnMut(usize, &Disk, UnsyncedState, &mut Random),
+) {
     let mut disks = RenameSafety::ALL.map(|names| (names, Disk::new(names)));
-    let (mut done, mut acknowledged) = (0, 0);
-    for (at, names, left) in cuts(&recording, number, &mut random) {
+    let mut done = 0;
+    let cuts = cuts(recording, number, random);
+    for (round, (at, names, left)) in cuts.into_iter().enumerate() {
         for change in &recording.changes[done..at] {
             for (_, disk) in &mut disks {
                 disk.apply(change);
             }
         }
         done = at;
-        let disk = disks.iter().find(|(of, _)| *of == names).unwrap();
+        let (_, disk) = disks.iter().find(|(of, _)| *of == names).unwrap();
         println!("cut after {at} changes, names {names:?}, left {left:?}");
-        acknowledged += survives(&disk.1, left, &mut random, &ledger);
+        visit(round, disk, left, random);
     }
-    println!("{number} cuts, {acknowledged} acknowledged steps, none lost");
+}
+
+/// The same for many more cuts, after which the store is opened as a daemon opens it: every acknowledged event is there,
+/// no event is another, and every row of a view is as a replay of the log makes it. `LORE_OPENED_CUTS` for more.
+#[test]
+fn power_cuts_before_a_store_is_opened() {
+    let seed = seed();
+    let number =
+        std::env::var("LORE_OPENED_CUTS").map_or(OPENED_CUTS, |cuts| cuts.parse().unwrap());
+    let mut random = Random::new(seed);
+    let (recording, ledger) = two_runs();
+    println!(
+        "seed {seed}, {number} cuts in {} changes",
+        recording.changes.len()
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    let whole = folder.path().join("whole");
+    let mut disk = Disk::new(RenameSafety::InOrder);
+    recording
+        .changes
+        .iter()
+        .for_each(|change| disk.apply(change));
+    std::fs::create_dir(&whole).unwrap();
+    disk.leave(UnsyncedState::Everything, &mut random, &whole);
+    let original = Original::of(&whole, &ledger);
+    let mut acknowledged = 0;
+    each_cut(
+        &recording,
+        number,
+        &mut random,
+        |round, disk, left, random| {
+            std::fs::create_dir(&home).unwrap();
+            disk.leave(left, random, &home);
+            let keys = disk.acknowledged().iter();
+            let last = keys.map(|key| ledger.acknowledged[key].position).max();
+            match original.examine(&home, round % VERIFY_EVERY == 0) {
+                Outcome::Whole(events) => assert!(Some(events) >= last, "{events} of {last:?}"),
+                Outcome::Told(why) | Outcome::Refused(why) => panic!("{why}"),
+            }
+            acknowledged += disk.acknowledged().len();
+            std::fs::remove_dir_all(&home).unwrap();
+        },
+    );
+    println!("counted: {number} power cuts, {acknowledged} acknowledged steps");
 }

@@ -23,13 +23,13 @@ const AT_ONCE: u64 = 15;
 /// Honest calls after the last peer has arrived.
 const CALLS_AFTER: u64 = 30;
 /// Memory limit of the daemon in bytes.
-const MEMORY_MAX: u64 = 512 << 20;
+pub(super) const MEMORY_MAX: u64 = 512 << 20;
 /// Additional descriptors that the daemon may have at the end for background work.
-const DESCRIPTORS_MORE: usize = 8;
+pub(super) const DESCRIPTORS_MORE: usize = 8;
 
 /// Behaviour of a hostile peer.
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+pub(super) enum Kind {
     /// Connects and sends nothing.
     Silent,
     /// Sends a byte from time to time.
@@ -50,7 +50,7 @@ enum Kind {
     Descriptors,
 }
 
-const KINDS: [Kind; 9] = [
+pub(super) const KINDS: [Kind; 9] = [
     Kind::Silent,
     Kind::Drip,
     Kind::Garbage,
@@ -62,7 +62,7 @@ const KINDS: [Kind; 9] = [
     Kind::Descriptors,
 ];
 
-struct Hostile {
+pub(super) struct Hostile {
     kind: Kind,
     stream: UnixStream,
 }
@@ -93,7 +93,7 @@ const CLAIMS: &[&[u8]] = &[
 
 impl Hostile {
     /// Connects and takes the first hostile action; `None` if the peer disconnected or was refused.
-    fn come(kind: Kind, socket: &Path, random: &mut Random) -> Option<Self> {
+    pub fn come(kind: Kind, socket: &Path, random: &mut Random) -> Option<Self> {
         let stream = UnixStream::connect(socket).ok()?;
         stream.set_nonblocking(true).unwrap();
         let mut peer = Self { kind, stream };
@@ -122,7 +122,7 @@ impl Hostile {
     }
 
     /// Continues the hostile action; returns whether the connection is still open.
-    fn go_on(&mut self, random: &mut Random) -> bool {
+    pub fn go_on(&mut self, random: &mut Random) -> bool {
         match self.kind {
             Kind::Drip => self.send(b"{"),
             Kind::Garbage => {
@@ -170,14 +170,14 @@ impl Hostile {
 }
 
 /// Returns the peak memory of a process in bytes.
-fn memory_peak(pid: u32) -> u64 {
+pub(super) fn memory_peak(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.unwrap().split_whitespace().next().unwrap();
     kib.parse::<u64>().unwrap() << 10
 }
 
-fn descriptors(pid: u32) -> usize {
+pub(super) fn descriptors(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd"))
         .unwrap()
         .count()

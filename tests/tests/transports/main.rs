@@ -8,3 +8,4 @@ mod host_sessions;
 mod http;
 mod limits;
 mod peers;
+mod siege;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use super::{DataFolder, OpenError, look};
 use crate::clock::Clock;
 use crate::engine::Settings;
-use crate::log::{KEPT, Log, Position};
-use crate::store::recovery::{self, RecoveryScan};
+use crate::log::{KEPT_ROWS, Log, Position};
+use crate::store::recovery::{self, RecoveryError, RecoveryScan};
 use crate::store::salvage::{Salvaged, salvage};
 use crate::store::watermark::DurableHead;
 use crate::store::{Error, Keyspace, Store, StoreId};
@@ -60,7 +60,7 @@ pub fn salvage_now(
     let kept = folder
         .damaged()
         .join(format!("store-{}", clock.now() / 1_000_000));
-    let salvaged = salvage(&folder.store(), spaces, &KEPT, &kept, &settings.store)?;
+    let salvaged = salvage(&folder.store(), spaces, &KEPT_ROWS, &kept, &settings.store)?;
     tracing::warn!(
         rows = salvaged.rows,
         damaged_blocks = salvaged.damaged_blocks,
@@ -82,9 +82,11 @@ fn unreadable(folder: &DataFolder, id: StoreId) -> PathBuf {
     folder.seals.join(format!("{id}.unreadable"))
 }
 
-fn is_damage(error: &OpenError) -> bool {
+pub(super) fn is_damage(error: &OpenError) -> bool {
     match error {
-        OpenError::Store(error) => error.is_engine_damage(),
+        OpenError::Store(error) | OpenError::Settle(RecoveryError::Store(error)) => {
+            error.is_engine_damage()
+        }
         OpenError::Recovery(error) => matches!(
             error,
             recovery::Error::NoStore(_)

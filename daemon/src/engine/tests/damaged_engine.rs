@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::edits_at_rest::{Original, flip, opened};
 use crate::engine::{DataFolder, OpenedStore, mark_unreadable};
-use crate::log::{LOG, Log, Position};
+use crate::log::{KEPT, LOG, Log, Position};
 use crate::store::{Direction, Error, Rows, Store};
 
 /// Returns the files below the folders of the engine's keyspaces, with the name of their folder.
@@ -57,6 +57,58 @@ async fn a_damaged_manifest_loses_nothing() {
         assert_eq!(opened.damage, None, "{path:?}");
         assert_eq!(positions(&opened), whole, "{path:?}");
     }
+}
+
+/// A copy of the original whose rows are in tables, and these tables, without those of the log and its objects.
+fn with_tables(original: &Original) -> (DataFolder, Vec<PathBuf>) {
+    let folder = original.again();
+    let opened = opened(&folder).unwrap();
+    opened.store.flush().unwrap();
+    let spaces = opened.store.keyspaces();
+    // Keyspace 0 has the names.
+    let kept: Vec<String> = (1..)
+        .zip(spaces)
+        .filter(|(_, space)| KEPT.contains(space))
+        .map(|(number, _)| format!("keyspaces/{number}/tables"))
+        .collect();
+    let is_kept = |path: &PathBuf| kept.iter().any(|end| path.parent().unwrap().ends_with(end));
+    let tables = files(&folder)
+        .into_iter()
+        .filter(|path| path.parent().unwrap().ends_with("tables") && !is_kept(path));
+    let tables = tables.collect();
+    (folder, tables)
+}
+
+/// A flipped bit at many places of the tables of the views, and of the names of the keyspaces: the start serves the whole
+/// log, and writing goes on.
+#[tokio::test]
+async fn a_damaged_view_or_name_loses_nothing() {
+    let original = Original::new().await;
+    let whole = positions(&opened(&original.again()).unwrap());
+    let (folder, tables) = with_tables(&original);
+    let names = Store::engine_dir(&folder.store()).join("keyspaces/0");
+    assert!(tables.len() > 5 && tables.iter().any(|path| path.starts_with(&names)));
+    let mut salvaged = 0;
+    for number in 0..tables.len() {
+        let places = if tables[number].starts_with(&names) {
+            12
+        } else {
+            2
+        };
+        for place in 0..places {
+            let (folder, tables) = with_tables(&original);
+            let path = &tables[number];
+            let mut bytes = std::fs::read(path).unwrap();
+            let at = bytes.len() * place / places + 60;
+            flip(&mut bytes[..=at]);
+            std::fs::write(path, bytes).unwrap();
+            let opened = opened(&folder).unwrap();
+            assert_eq!(opened.damage, None, "{path:?} at {at}");
+            assert_eq!(positions(&opened), whole, "{path:?} at {at}");
+            salvaged += usize::from(folder.damaged().exists());
+        }
+    }
+    assert!(salvaged > 5, "{salvaged} starts have met the damage");
 }
 
 /// A flipped bit in a table of the log: once it was found, everything else is served, the gap is named, and the old files

@@ -13,6 +13,11 @@ use crate::log::{EventKind, Hash, KEPT, OBJECTS, objects};
 use crate::projections::Projections;
 use crate::store::{Changes, Direction, Limits, MemoryStore, Rows, RowsMut, Store, StoreId};
 
+/// Number of histories; `LORE_HISTORIES` for more.
+fn cases(usual: u32) -> u32 {
+    std::env::var("LORE_HISTORIES").map_or(usual, |number| number.parse().unwrap())
+}
+
 /// Copies every row of a store to memory.
 fn read_all(store: &Store) -> MemoryStore {
     let mut rows = MemoryStore::new();
@@ -86,7 +91,7 @@ fn what_is_forgotten_twice_in_a_group_is_counted_once() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(cases(128)))]
 
     /// Live rows equal the rows folded from the log alone, byte for byte; the hash chain is complete.
     #[test]
@@ -134,7 +139,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(cases(12)))]
 
     /// On a real store, live rows equal those in memory. They are the same, byte for byte, after a rebuild and after a
     /// view stopped half way.

@@ -31,6 +31,7 @@ pub use record::{
 pub use lore::protocol::Position;
 
 use crate::store::Keyspace;
+use crate::store::salvage::KeyspaceRows;
 
 /// Keyspace of the records, by the position of their first event.
 pub const LOG: Keyspace = Keyspace::new("log");
@@ -43,3 +44,6 @@ pub const OBJECTS: Keyspace = Keyspace::new("objects");
 
 /// The keyspaces that no fold writes: the log and the objects that events name.
 pub const KEPT: [Keyspace; 2] = [LOG, OBJECTS];
+
+/// The same, each with what its rows look like.
+pub const KEPT_ROWS: [KeyspaceRows; 2] = [(LOG, record::is_row), (OBJECTS, objects::is_row)];

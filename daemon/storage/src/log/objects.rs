@@ -167,6 +167,15 @@ pub fn get(rows: &dyn Rows, hash: &Hash) -> Result<Option<Object>, Error> {
         .transpose()
 }
 
+/// Returns whether a key and a value may be a row of [`OBJECTS`].
+pub(super) fn is_row(key: &[u8], value: &[u8]) -> bool {
+    match key.len() {
+        32 => Object::decode(value).is_some(),
+        33 => key.starts_with(b"b") && value.len() == 32,
+        _ => false,
+    }
+}
+
 /// Returns whether an object is stored.
 pub fn is_kept(rows: &dyn Rows, hash: &Hash) -> Result<bool, Error> {
     Ok(rows.get(OBJECTS, &hash.0)?.is_some())

@@ -125,6 +125,13 @@ pub fn decode(record: &[u8]) -> Result<Vec<&[u8]>, String> {
     Ok(slices)
 }
 
+/// Returns whether a key and a value may be a row of the log: a record whose first event has the position of the key.
+pub(super) fn is_row(key: &[u8], value: &[u8]) -> bool {
+    let first = nth(value, 0).ok().flatten();
+    let event = first.and_then(|slice| codec::decode_event(slice).ok());
+    event.is_some_and(|event| RecordKey(event.position()).to_bytes() == key)
+}
+
 /// Returns the slice of one event in a record without reading the others; `None` when there are fewer.
 ///
 /// # Errors

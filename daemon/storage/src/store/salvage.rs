@@ -30,6 +30,9 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Keyspace of fjall that holds the names of the others, as `n` and the number (big-endian).
 const NAMES: u64 = 0;
 
+/// A keyspace that is read, and whether a row (key and value) may be one of its rows.
+pub type KeyspaceRows = (Keyspace, fn(&[u8], &[u8]) -> bool);
+
 /// The result of a salvage.
 #[derive(Debug)]
 pub struct Salvaged {
@@ -49,7 +52,7 @@ pub struct Salvaged {
 pub fn salvage(
     dir: &Path,
     spaces: &[Keyspace],
-    wanted: &[Keyspace],
+    wanted: &[KeyspaceRows],
     kept: &Path,
     limits: &Limits,
 ) -> Result<Salvaged, Error> {
@@ -80,7 +83,7 @@ pub fn salvage(
         rows: 0,
     };
     files.each_row(&mut |row| {
-        let (Some(value), Some(space)) = (row.value, wanted.get(row.space)) else {
+        let (Some(value), Some((space, _))) = (row.value, wanted.get(row.space)) else {
             return Ok(());
         };
         // Removed once copied: a row may be in a table and still in a journal.
@@ -146,7 +149,7 @@ struct EngineFiles {
 }
 
 impl EngineFiles {
-    fn of(engine: &Path, wanted: &[Keyspace]) -> Result<Self, Error> {
+    fn of(engine: &Path, wanted: &[KeyspaceRows]) -> Result<Self, Error> {
         let mut files = Self {
             engine: engine.to_path_buf(),
             numbers: HashMap::new(),
@@ -166,19 +169,74 @@ impl EngineFiles {
             }
             Ok(())
         })?;
-        let index = |name: &str| wanted.iter().position(|space| space.name() == name);
+        let index = |name: &str| wanted.iter().position(|(space, _)| space.name() == name);
         files.numbers = names
-            .into_iter()
-            .filter_map(|(number, (_, name))| Some((number, index(&name)?)))
+            .iter()
+            .filter_map(|(number, (_, name))| Some((*number, index(name)?)))
             .collect();
         if files.numbers.len() < wanted.len() {
-            return Err(Error::corrupt(
-                "engine",
-                &[],
-                "the names of its keyspaces are lost, so they cannot be read; restore a backup",
-            ));
+            let named: Vec<u64> = names.into_keys().collect();
+            files.recognise(wanted, &named)?;
         }
         Ok(files)
+    }
+
+    /// Finds keyspaces whose names are lost: all of their rows may be rows of a wanted one, and no other's are. If all rows
+    /// can be read and none is of a wanted one, that is empty.
+    ///
+    /// # Errors
+    /// When it is unknown where the rows of a wanted keyspace are.
+    fn recognise(&mut self, wanted: &[KeyspaceRows], named: &[u64]) -> Result<(), Error> {
+        let lost: Vec<usize> = (0..wanted.len())
+            .filter(|space| !self.numbers.values().any(|known| known == space))
+            .collect();
+        let mut unnamed = Self {
+            engine: self.engine.clone(),
+            // Here a number stands for itself.
+            numbers: self
+                .keyspaces()?
+                .into_iter()
+                .filter(|number| *number != NAMES && !named.contains(number))
+                .filter_map(|number| Some((number, usize::try_from(number).ok()?)))
+                .collect(),
+            damaged_blocks: 0,
+        };
+        let mut may_be: HashMap<usize, Vec<usize>> = HashMap::new();
+        unnamed.each_row(&mut |row| {
+            let of = may_be.entry(row.space).or_insert_with(|| lost.clone());
+            of.retain(|space| {
+                let fits = wanted.get(*space).map(|(_, fits)| fits);
+                fits.is_some_and(|fits| row.value.is_none_or(|value| fits(row.key, value)))
+            });
+            Ok(())
+        })?;
+        for space in lost {
+            let mut found = may_be.iter().filter(|(_, of)| of.contains(&space));
+            match (found.next(), found.next()) {
+                (Some((number, _)), None) => drop(self.numbers.insert(*number as u64, space)),
+                (None, _) if unnamed.damaged_blocks == 0 => {}
+                (Some(_) | None, _) => {
+                    return Err(Error::corrupt(
+                        "engine",
+                        &[],
+                        "the names of its keyspaces are lost, so they cannot be read; restore a backup",
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists the numbers of the keyspaces.
+    fn keyspaces(&self) -> Result<Vec<u64>, Error> {
+        let folder = self.engine.join("keyspaces");
+        let io = Error::file("listing", &folder);
+        let entries = std::fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+        let entries = entries.map_err(io)?;
+        let names = entries.iter().map(std::fs::DirEntry::file_name);
+        Ok(names
+            .filter_map(|name| name.to_str()?.parse().ok())
+            .collect())
     }
 
     /// Visits every version of every row, from tables and journals, in no order.

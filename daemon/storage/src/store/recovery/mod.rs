@@ -181,7 +181,8 @@ impl RecoveryScan {
         if !known && self.head > Some(last_in_log) {
             damages.push(bare(LossCause::BeforeHead, self.positions, self.head));
         }
-        if !all_applied(db, &self.witnesses)? {
+        let applied = all_applied(db, &self.witnesses);
+        if !applied.map_err(|error| RecoveryError::Store(error.into()))? {
             damages.push(bare(LossCause::Skipped, self.positions, self.head));
         }
         Ok(match torn {
@@ -197,7 +198,7 @@ impl RecoveryScan {
 pub enum RecoveryError {
     /// The store could not be read.
     #[error("reading the store: {0}")]
-    Store(#[from] fjall::Error),
+    Store(#[source] super::Error),
     /// The finding could not be marked.
     #[error(transparent)]
     Mark(#[from] Error),

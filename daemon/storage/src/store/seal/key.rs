@@ -1,6 +1,6 @@
 //! The key of the seals: from the service manager, or a file beside the seals.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -103,7 +103,9 @@ impl SealKey {
         }
     }
 
-    /// Reads the key as [`Self::read`]; when there is none, makes one at random and makes it durable.
+    /// Reads the key as [`Self::read`]; when there is none, makes one at random and makes it durable. The file has its name
+    /// only once it is complete: after a power cut there is a key or none. Of several that are made at once one stays, and
+    /// the others read it.
     ///
     /// # Errors
     /// [`KeyError`].
@@ -119,14 +121,26 @@ impl SealKey {
         let io = |source| io_at(path, source);
         let bytes: [u8; KEY_BYTES] = clock.random();
         private_folder(parent(path)).map_err(io)?;
+        let number = u64::from_be_bytes(clock.random());
+        let aside = path.with_file_name(format!(".key-{number:016x}"));
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
-            .open(path)
+            .open(&aside)
             .map_err(io)?;
-        file.write_all(&bytes).map_err(io)?;
-        file.sync_all().map_err(io)?;
+        let placed = file
+            .write_all(&bytes)
+            .and_then(|()| file.sync_all())
+            // Unlike a rename, it never replaces a key with which seals were made.
+            .and_then(|()| fs::hard_link(&aside, path));
+        let removed = fs::remove_file(&aside);
+        match placed {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Self::read(path, credentials);
+            }
+            placed => placed.and(removed).map_err(io)?,
+        }
         sync_folder(parent(path)).map_err(io)?;
         Ok(Self(bytes))
     }
