@@ -123,8 +123,7 @@ impl Client {
     }
 
     fn sandboxed(&self) -> Error {
-        let socket = self.paths.socket.clone();
-        StartError::Sandboxed { socket }.into()
+        StartError::in_sandbox(&self.paths).into()
     }
 
     fn call_by_socket(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {

@@ -89,10 +89,9 @@ impl Error {
                 Code::StorageUnavailable,
                 "the socket may be another program's, or lored hangs: `lore doctor` says more",
             ),
-            Self::Start(StartError::Sandboxed { .. }) => (
-                Code::StorageUnavailable,
-                "lore's tools and hooks run outside of the sandbox, and start it",
-            ),
+            Self::Start(StartError::Sandboxed { doubt, .. }) => {
+                (Code::StorageUnavailable, doubt.remedy())
+            }
             Self::Start(StartError::Managed { manager, .. }) => {
                 (Code::StorageUnavailable, managed_hint(*manager))
             }

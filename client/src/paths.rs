@@ -4,6 +4,7 @@
 //! folder; otherwise the XDG folders are used.
 
 mod error;
+mod file_system;
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 pub use error::PlaceError;
+pub use file_system::FileSystem;
 
 /// Longest socket path in bytes: the size of the system's address field less its final 0.
 pub const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
@@ -164,6 +166,12 @@ impl Paths {
     #[must_use]
     pub fn daemon_lock(&self) -> PathBuf {
         self.data.join("lored.lock")
+    }
+
+    /// Returns the file that marks a data folder with a store in it.
+    #[must_use]
+    pub fn store_marker(&self) -> PathBuf {
+        self.data.join("store").join("lore-store")
     }
 
     /// Returns the lock file that a client holds, with flock, while it starts a daemon.

@@ -6,24 +6,28 @@
 //! therefore start one daemon.
 
 mod background;
+mod daemon;
+mod error;
+mod place;
 mod trust;
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io;
+use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::connection::{Connection, Error};
-use crate::mailbox;
 use crate::manager::{self, Manager};
 use crate::paths::{self, Paths, PlaceError};
 use crate::protocol::frame::Hello;
 use crate::protocol::{Args, Reply};
 
 pub use background::begin;
+use daemon::StartedDaemon;
+pub use daemon::find_daemon;
+pub use error::StartError;
+pub use place::PlaceDoubt;
 pub use trust::is_refused_by_sandbox;
 use trust::{socket_is_default, trust};
 
@@ -36,103 +40,6 @@ pub const SPAWN_LOCK_MAX: Duration = Duration::from_secs(15);
 /// Time to wait for a service manager's socket while the daemon's lock is free: it may be about to be created
 /// again.
 pub const MANAGED_MAX: Duration = Duration::from_secs(2);
-
-/// Limit on the output of a failed daemon that an error quotes, in bytes.
-const SHOWN_BYTES_MAX: u64 = 2048;
-
-/// Reason why the daemon was not started.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// There is no daemon program.
-    #[error(
-        "the daemon is not running, and no `lored` program was found: not in LORE_DAEMON, not next to {beside}, not on PATH"
-    )]
-    NoProgram {
-        /// Folder of this program.
-        beside: String,
-    },
-    /// The program did not start.
-    #[error("{program} could not be started: {error}", program = .program.display())]
-    Spawn {
-        /// Program path.
-        program: PathBuf,
-        /// System error.
-        error: io::Error,
-    },
-    /// The daemon exited before it answered.
-    #[error("{program} ended at once ({status}){}", said_note(.said), program = .program.display())]
-    Ended {
-        /// Program path.
-        program: PathBuf,
-        /// Exit status.
-        status: ExitStatus,
-        /// Last lines of its output.
-        said: String,
-    },
-    /// The daemon did not answer in time.
-    #[error("{who} does not answer at {socket} after {seconds} s", socket = .socket.display())]
-    NotReady {
-        /// Description of the expected responder.
-        who: String,
-        /// Expected socket.
-        socket: PathBuf,
-        /// Time waited, in seconds.
-        seconds: f32,
-    },
-    /// The responsible service manager does not start the daemon.
-    #[error(
-        "{manager} manages lored, and no daemon listens at {socket} after {seconds} s; a second one is not started", socket = .socket.display()
-    )]
-    Managed {
-        /// Service manager.
-        manager: Manager,
-        /// Expected socket.
-        socket: PathBuf,
-        /// Time waited, in seconds.
-        seconds: f32,
-    },
-    /// An admin command works on the store, so it cannot be served.
-    #[error(
-        "{who} works on the store at {data}, for example for a backup or a verification, so no daemon serves it: call again once \
-         that has ended", data = .data.display()
-    )]
-    Maintenance {
-        /// Description of the process.
-        who: String,
-        /// Store folder.
-        data: PathBuf,
-    },
-    /// The daemon at the socket serves another data folder.
-    #[error(
-        "the daemon at {socket} serves another home, not {data}: give each home a socket of its own, by LORE_HOME or \
-         LORE_SOCKET", socket = .socket.display(), data = .data.display()
-    )]
-    Elsewhere {
-        /// Socket of that daemon.
-        socket: PathBuf,
-        /// Expected data folder.
-        data: PathBuf,
-    },
-    /// A daemon that is started in a host's sandbox has another home, or loses it with the sandbox.
-    #[error(
-        "no daemon is listening at {socket}, and a command in a host's sandbox does not start one", socket = .socket.display()
-    )]
-    Sandboxed {
-        /// Expected socket.
-        socket: PathBuf,
-    },
-    /// Another client has held the lock for too long.
-    #[error("another client has been starting the daemon for {0} s; it holds {path}", path = .1.display())]
-    SpawnLock(u64, PathBuf),
-}
-
-fn said_note(said: &str) -> String {
-    if said.is_empty() {
-        String::new()
-    } else {
-        format!(":\n{said}")
-    }
-}
 
 /// Connects to the daemon; starts it if none is running.
 ///
@@ -236,13 +143,10 @@ fn connect_until_ready(
     hello: &Hello,
     started: &mut Option<StartedDaemon>,
 ) -> Result<Connection, Error> {
-    if mailbox::is_served_elsewhere(paths) {
-        let socket = paths.socket.clone();
-        return Err(StartError::Sandboxed { socket }.into());
-    }
     let mut beside = manager::in_charge(paths);
     let _held_until_the_hello = match beside {
         None => {
+            check_place(paths)?;
             paths::ensure_folder(&paths.data)?;
             Some(hold_spawning(paths)?)
         }
@@ -277,6 +181,17 @@ fn connect_until_ready(
     }
 }
 
+/// Refuses to start a daemon in a place that may be lost, before anything is made there. One that is starting already is
+/// waited for.
+fn check_place(paths: &Paths) -> Result<(), StartError> {
+    match place::doubt(paths) {
+        Some(doubt) if !matches!(manager::holder(&paths.daemon_lock()), Ok(Some(_))) => {
+            Err(StartError::sandboxed(paths, doubt))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
 fn is_gone(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
@@ -307,7 +222,7 @@ fn not_ready(
                 seconds,
             };
         }
-        (None, Some(started)) => format!("lored was started (process {}), but", started.child.id()),
+        (None, Some(started)) => format!("lored was started (process {}), but", started.id()),
         (None, None) => format!("a lored holds {}, but", paths.daemon_lock().display()),
     };
     StartError::NotReady {
@@ -340,126 +255,6 @@ pub fn hold_spawning(paths: &Paths) -> Result<File, Error> {
 
 fn open_lock(path: &Path) -> Result<File, PlaceError> {
     paths::open_file(path, OpenOptions::new().truncate(false).write(true))
-}
-
-/// A daemon process that this client started.
-struct StartedDaemon {
-    program: PathBuf,
-    child: Child,
-    log: PathBuf,
-    /// Offset in the log at which its output begins.
-    log_start: u64,
-}
-
-impl StartedDaemon {
-    fn spawn(paths: &Paths) -> Result<Self, Error> {
-        if background::is_sandboxed() {
-            let socket = paths.socket.clone();
-            return Err(StartError::Sandboxed { socket }.into());
-        }
-        let program = find_daemon()?;
-        paths::ensure_folder(&paths.state)?;
-        let log = paths.log();
-        let file = paths::open_file(&log, OpenOptions::new().append(true))?;
-        let at_log = |error| PlaceError::Io {
-            path: log.clone(),
-            error,
-        };
-        let log_start = file.metadata().map_err(at_log)?.len();
-        let also = file.try_clone().map_err(at_log)?;
-        let mut command = Command::new(&program);
-        command
-            .env("LORE_SOCKET", &paths.socket)
-            // Written into its lock file: the next client is responsible for a restart.
-            .env("LORE_STARTED_BY", "client")
-            .stdin(Stdio::null())
-            .stdout(also)
-            .stderr(file)
-            // Not the caller's folder, because the daemon would prevent its removal, and not its
-            // terminal's signals.
-            .current_dir("/")
-            .process_group(0);
-        // Variables that a service manager set for this process or its parents are not for the daemon.
-        for variable in [
-            "NOTIFY_SOCKET",
-            "WATCHDOG_USEC",
-            "WATCHDOG_PID",
-            "LISTEN_FDS",
-            "LISTEN_PID",
-        ] {
-            command.env_remove(variable);
-        }
-        if let Some(home) = std::env::var_os("LORE_HOME").filter(|home| !home.is_empty()) {
-            command.env(
-                "LORE_HOME",
-                std::path::absolute(&home).unwrap_or_else(|_| home.into()),
-            );
-        }
-        let child = command.spawn().map_err(|error| StartError::Spawn {
-            program: program.clone(),
-            error,
-        })?;
-        Ok(Self {
-            program,
-            child,
-            log,
-            log_start,
-        })
-    }
-
-    /// Returns an error if the daemon has exited.
-    fn check(&mut self) -> Result<(), StartError> {
-        match self.child.try_wait() {
-            Ok(Some(status)) => Err(StartError::Ended {
-                program: self.program.clone(),
-                status,
-                said: self.stderr().unwrap_or_default(),
-            }),
-            Ok(None) | Err(_) => Ok(()),
-        }
-    }
-
-    /// Returns the last lines that the daemon wrote.
-    fn stderr(&self) -> io::Result<String> {
-        let mut file = File::open(&self.log)?;
-        let end = file.metadata()?.len();
-        file.seek(SeekFrom::Start(
-            self.log_start.max(end.saturating_sub(SHOWN_BYTES_MAX)),
-        ))?;
-        let mut said = Vec::new();
-        file.take(SHOWN_BYTES_MAX).read_to_end(&mut said)?;
-        Ok(String::from_utf8_lossy(&said).trim().to_owned())
-    }
-
-    /// Detaches the daemon. A long-lived caller must still reap it, or it stays in the process table.
-    fn leave(mut self) {
-        thread::spawn(move || self.child.wait());
-    }
-}
-
-/// Finds the daemon's program: `LORE_DAEMON`, then `lored` next to this program, then on PATH.
-///
-/// # Errors
-/// [`StartError::NoProgram`].
-pub fn find_daemon() -> Result<PathBuf, StartError> {
-    if let Some(program) = std::env::var_os("LORE_DAEMON").filter(|program| !program.is_empty()) {
-        return Ok(std::path::absolute(&program).unwrap_or_else(|_| program.into()));
-    }
-    let own = std::env::current_exe().ok();
-    let beside = own.as_deref().and_then(Path::parent);
-    let on_path = std::env::var_os("PATH").unwrap_or_default();
-    beside
-        .map(Path::to_path_buf)
-        .into_iter()
-        .chain(std::env::split_paths(&on_path).filter(|folder| folder.is_absolute()))
-        .map(|folder| folder.join("lored"))
-        .find(|program| program.is_file())
-        .ok_or_else(|| StartError::NoProgram {
-            beside: beside
-                .unwrap_or(Path::new("this program"))
-                .display()
-                .to_string(),
-        })
 }
 
 /// Growing pauses between attempts, from 1 to 50 ms.

@@ -51,6 +51,7 @@ use lore::host_session::Surroundings;
 use lore::paths::Paths;
 use lore::protocol::frame::Hello;
 use lore::protocol::{Args, Code, ErrorBody, Reply, SessionId};
+use lore::start::StartError;
 use serde_json::Value;
 
 use command::Command;
@@ -191,7 +192,8 @@ impl From<io::Error> for Failure {
 }
 
 /// Runs the command line and returns the exit code: 0 success, 1 nothing found or refused, 2 usage, 3 daemon
-/// not reachable, 4 version mismatch, 5 conflict.
+/// not reachable, 4 version mismatch, 5 conflict, 75 (`EX_TEMPFAIL` of sysexits) no daemon runs and none is started in
+/// this place.
 pub fn run() -> ExitCode {
     if let Some(words) = hook::Words::of(std::env::args_os().skip(1)) {
         return hook::run(words);
@@ -372,6 +374,7 @@ const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
         (_, Code::VersionMismatch) => 4,
         (Error::Refused(_), Code::Conflict | Code::IdempotencyConflict) => 5,
         (Error::Refused(_) | Error::Frame(_), _) => 1,
+        (Error::Start(StartError::Sandboxed { .. }), _) => 75,
         (
             Error::NotListening { .. }
             | Error::Unreachable { .. }
@@ -386,6 +389,8 @@ const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use lore::start::PlaceDoubt;
+
     use super::*;
 
     #[test]
@@ -400,5 +405,10 @@ mod tests {
         assert_eq!(refused(Code::VersionMismatch), 4);
         let not_listening = Error::NotListening { path: "/s".into() };
         assert_eq!(exit_code(&not_listening, &not_listening.to_body()), 3);
+        let not_started = Error::Start(StartError::Sandboxed {
+            socket: "/s".into(),
+            doubt: PlaceDoubt::Memory,
+        });
+        assert_eq!(exit_code(&not_started, &not_started.to_body()), 75);
     }
 }

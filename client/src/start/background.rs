@@ -1,11 +1,10 @@
-//! Starts the daemon for a caller that does not wait for it, and says where none may be started.
+//! Starts the daemon for a caller that does not wait for it.
 
 use std::fs::TryLockError;
 use std::time::Instant;
 
-use super::{Backoff, StartError, StartedDaemon, open_lock};
+use super::{Backoff, StartError, StartedDaemon, check_place, open_lock};
 use crate::connection::Error;
-use crate::mailbox;
 use crate::manager;
 use crate::paths::{self, Paths, PlaceError};
 
@@ -13,11 +12,12 @@ use crate::paths::{self, Paths, PlaceError};
 /// other client starts a second one, and no longer than until `until`.
 ///
 /// # Errors
-/// When another client is starting it, or it cannot be started.
+/// When another client is starting it, it cannot be started, or it may not be started here.
 pub fn begin(until: Instant, paths: &Paths, may_start: impl FnOnce() -> bool) -> Result<(), Error> {
-    if manager::in_charge(paths).is_some() || mailbox::is_served_elsewhere(paths) {
+    if manager::in_charge(paths).is_some() {
         return Ok(());
     }
+    check_place(paths)?;
     paths::ensure_folder(&paths.data)?;
     let path = paths.spawn_lock();
     let spawning = open_lock(&path)?;
@@ -37,10 +37,4 @@ pub fn begin(until: Instant, paths: &Paths, may_start: impl FnOnce() -> bool) ->
     }
     started.leave();
     Ok(())
-}
-
-/// Returns whether this process runs in the sandbox of an agent's host, as the host's variables say.
-pub(super) fn is_sandboxed() -> bool {
-    let variable = |name: &str| std::env::var(name).ok();
-    lored_hosts::environment::caller(variable).is_some_and(|caller| caller.is_sandboxed)
 }

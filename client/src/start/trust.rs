@@ -2,8 +2,7 @@
 
 use std::io;
 
-use super::StartError;
-use super::background::is_sandboxed;
+use super::{StartError, place};
 use crate::connection::Error;
 use crate::mailbox;
 use crate::paths::{self, Paths, PlaceError};
@@ -34,13 +33,18 @@ pub(super) fn socket_is_default(paths: &Paths) -> bool {
 }
 
 /// Returns whether a sandbox is the reason why the daemon was not reached, and whether its mailboxes are those of the
-/// daemon that was meant. A path that was given explicitly may be that of a daemon with another store.
+/// daemon that was meant. A path that was given explicitly may be that of a daemon with another store. Where even the
+/// mailboxes may be lost with the sandbox, only those that a daemon serves now are used.
 #[must_use]
 pub fn is_refused_by_sandbox(paths: &Paths, error: &Error) -> bool {
     let is_refused = match error {
         Error::Unreachable { error, .. } => error.kind() == io::ErrorKind::PermissionDenied,
-        Error::Start(StartError::Sandboxed { .. }) => true,
-        Error::NotListening { .. } => is_sandboxed() || mailbox::is_served_elsewhere(paths),
+        Error::Start(StartError::Sandboxed { doubt, .. }) => {
+            doubt.has_lasting_mailboxes() || mailbox::is_served_elsewhere(paths)
+        }
+        Error::NotListening { .. } => place::doubt(paths).is_some_and(|doubt| {
+            doubt.has_lasting_mailboxes() || mailbox::is_served_elsewhere(paths)
+        }),
         _ => false,
     };
     is_refused && socket_is_default(paths)

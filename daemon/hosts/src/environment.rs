@@ -88,8 +88,16 @@ pub fn caller(get: impl Fn(&str) -> Option<String>) -> Option<Caller> {
     found.map(|(host, session)| Caller {
         host,
         session,
-        is_sandboxed: SANDBOXES.iter().find_map(filled).is_some(),
+        is_sandboxed: is_sandboxed(&get),
     })
+}
+
+/// Returns whether the process whose variables `get` returns runs in the sandbox of a host, known or not.
+#[must_use]
+pub fn is_sandboxed(get: impl Fn(&str) -> Option<String>) -> bool {
+    SANDBOXES
+        .iter()
+        .any(|name| get(name).is_some_and(|value| !value.is_empty()))
 }
 
 /// Returns the session of a call of an MCP tool, from the `_meta` of its parameters. Codex says it there alone.

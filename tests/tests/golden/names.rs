@@ -58,21 +58,26 @@ fn exit_codes_of_the_daemon() {
     assert_eq!(code(&["serve"]), Some(3));
 }
 
-/// The client's exit codes: 0 success, 1 refused, 2 usage, 3 no daemon, 5 conflict; one call shows each.
+/// The client's exit codes: 0 success, 1 refused, 2 usage, 3 no daemon, 5 conflict, 75 no daemon is started in this place;
+/// one call shows each.
 #[test]
 fn exit_codes_of_the_client() {
     let home = home!();
-    let code = |arguments: &[&str]| {
+    let code_with = |variables: &[(&str, &str)], arguments: &[&str]| {
         std::process::Command::new(env!("CARGO_BIN_EXE_lore-under-test"))
             .env_clear()
             .env("LORE_HOME", home.path())
             .env("LORE_DAEMON", "/nowhere/lored")
+            .envs(variables.iter().copied())
             .args(arguments)
             .output()
             .unwrap()
             .status
             .code()
     };
+    let code = |arguments: &[&str]| code_with(&[], arguments);
+    let sandboxed = [("SANDBOX_RUNTIME", "1")];
+    assert_eq!(code_with(&sandboxed, &["status"]), Some(75));
     assert_eq!(code(&["call", "status", "{}"]), Some(3), "nobody serves");
     let _daemon = home.start();
     assert_eq!(code(&["call", "status", "{}"]), Some(0));
