@@ -1,7 +1,7 @@
 //! A client that finds and connects to its daemon, starts it if necessary, and retries a call once where that is
 //! safe.
 
-use crate::connection::{Connection, Error};
+use crate::connection::{Connection, Error, Obstacle};
 use crate::host_session::Surroundings;
 use crate::mailbox::{Exchange, Undelivered};
 use crate::paths::Paths;
@@ -128,7 +128,12 @@ impl Client {
 
     fn call_by_socket(&mut self, name: &str, args: &Args) -> Result<Reply, Error> {
         let mut called = self.call_once(name, args);
-        if matches!(called, Err(Error::Broken(_))) && may_be_repeated(name, args) {
+        let is_unanswered = match &called {
+            Err(Error::Unreachable { obstacle, .. }) => matches!(obstacle, Obstacle::Silent(_)),
+            Err(Error::Broken(_)) => true,
+            _ => false,
+        };
+        if is_unanswered && may_be_repeated(name, args) {
             self.connection = None;
             called = self
                 .connection()

@@ -1,19 +1,20 @@
 //! One blocking connection to the daemon, with any number of calls in flight.
 
+mod dial;
+
 use std::collections::BTreeMap;
 use std::io::{self, IoSlice, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-use interprocess::local_socket::{ConnectOptions, GenericFilePath, ToFsName};
-use interprocess::os::unix::uds_local_socket::Stream;
 
 use crate::manager::Manager;
 use crate::protocol::frame::{self, FrameError, Hello, ServerFrame, Welcome};
 use crate::protocol::{Args, Code, ErrorBody, Reply};
 use crate::start::StartError;
+
+pub use dial::{Obstacle, SocketState};
+use dial::{dial, not_greeted};
 
 /// Time limit for the daemon's Welcome.
 pub const WELCOME_MAX: Duration = Duration::from_secs(10);
@@ -22,18 +23,22 @@ pub const WELCOME_MAX: Duration = Duration::from_secs(10);
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no socket, or no process listens on it.
-    #[error("no daemon is listening at {path}", path = .path.display())]
+    #[error("no daemon is listening at {path}: {state}", path = .path.display())]
     NotListening {
         /// Socket path.
         path: PathBuf,
+        /// Reason.
+        state: SocketState,
     },
     /// The daemon cannot be reached, although it may be running.
-    #[error("{path} cannot be reached: {error}", path = .path.display())]
+    #[error("{path} cannot be reached: {error}{obstacle}", path = .path.display())]
     Unreachable {
         /// Socket path.
         path: PathBuf,
         /// System error.
         error: io::Error,
+        /// What the error means.
+        obstacle: Obstacle,
     },
     /// The daemon could not be started.
     #[error(transparent)]
@@ -75,19 +80,11 @@ impl Error {
                 Code::StorageUnavailable,
                 "repeat the call; with a key nothing is recorded twice",
             ),
-            Self::NotListening { .. } => (Code::StorageUnavailable, "start the daemon: lored"),
-            Self::Unreachable { error, .. } if error.kind() == io::ErrorKind::PermissionDenied => (
-                Code::StorageUnavailable,
-                "the sandbox of an agent's host refuses sockets, and no mailbox is open for its session: the hooks that \
-                 `lore setup HOST` installs open one; lore's tools run outside of the sandbox",
-            ),
+            Self::NotListening { state, .. } => (Code::StorageUnavailable, state.remedy()),
+            Self::Unreachable { obstacle, .. } => (Code::StorageUnavailable, obstacle.remedy()),
             Self::Waits => (
                 Code::StorageUnavailable,
                 "do not repeat it; lore's hooks run outside of the sandbox, and start the daemon",
-            ),
-            Self::Unreachable { .. } => (
-                Code::StorageUnavailable,
-                "the socket may be another program's, or lored hangs: `lore doctor` says more",
             ),
             Self::Start(StartError::Sandboxed { doubt, .. }) => {
                 (Code::StorageUnavailable, doubt.remedy())
@@ -167,11 +164,8 @@ impl Connection {
     pub fn connect(path: &Path, hello: &Hello) -> Result<Self, Error> {
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
-        Self::greet(dial(path)?, buffer).map_err(|error| match error {
-            Error::Broken(error) => Error::Unreachable {
-                path: path.to_owned(),
-                error: in_words(error),
-            },
+        Self::greet(dial(path)?, buffer, WELCOME_MAX).map_err(|error| match error {
+            Error::Broken(error) => not_greeted(path, error, WELCOME_MAX),
             other => other,
         })
     }
@@ -179,7 +173,8 @@ impl Connection {
     /// Connects and calls without waiting for the Welcome in between, which saves a round trip for a single call.
     ///
     /// # Errors
-    /// As [`Connection::connect`] and [`Connection::call`]; [`Error::Broken`] once the call is sent.
+    /// As [`Connection::connect`] and [`Connection::call`]; [`Error::Broken`] once the call is sent, unless the listener is
+    /// [silent](Obstacle::Silent).
     pub fn connect_and_call(
         path: &Path,
         hello: &Hello,
@@ -190,9 +185,9 @@ impl Connection {
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
         frame::encode_call(&mut buffer, id, name, args);
-        let greeted = Self::greet(dial(path)?, buffer);
+        let greeted = Self::greet(dial(path)?, buffer, WELCOME_MAX);
         let mut connection = greeted.map_err(|error| match error {
-            Error::Broken(error) => Error::Broken(in_words(error)),
+            Error::Broken(error) if is_timeout(&error) => not_greeted(path, error, WELCOME_MAX),
             other => other,
         })?;
         connection.next_id = id + 1;
@@ -202,9 +197,13 @@ impl Connection {
     }
 
     /// Sends a Hello and the bytes after it, and waits for the Welcome.
-    fn greet(mut stream: UnixStream, mut buffer: Vec<u8>) -> Result<Self, Error> {
+    fn greet(
+        mut stream: UnixStream,
+        mut buffer: Vec<u8>,
+        welcome_max: Duration,
+    ) -> Result<Self, Error> {
         stream
-            .set_read_timeout(Some(WELCOME_MAX))
+            .set_read_timeout(Some(welcome_max))
             .map_err(Error::Broken)?;
         // A daemon that is over a limit sends the reason and closes at once: the write fails, but the reason
         // can still be read.
@@ -363,35 +362,6 @@ fn write_both(stream: &mut UnixStream, first: &[u8], second: &[u8]) -> io::Resul
     )
 }
 
-/// Replaces the system's unspecific timeout error with a clear message.
-fn in_words(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            let seconds = WELCOME_MAX.as_secs();
-            let said = format!("the listener there sent nothing for {seconds} s");
-            io::Error::new(io::ErrorKind::TimedOut, said)
-        }
-        _ => error,
-    }
-}
-
-fn dial(path: &Path) -> Result<UnixStream, Error> {
-    let connect = || {
-        let name = path.to_fs_name::<GenericFilePath>()?;
-        let stream: Stream = ConnectOptions::new().name(name).connect_sync_as()?;
-        Ok(UnixStream::from(OwnedFd::from(stream)))
-    };
-    connect().map_err(|error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => Error::NotListening {
-            path: path.to_owned(),
-        },
-        _ => Error::Unreachable {
-            path: path.to_owned(),
-            error,
-        },
-    })
-}
-
 fn receive(
     stream: &mut UnixStream,
     buffer: &mut Vec<u8>,
@@ -410,5 +380,42 @@ fn receive(
             }
         }
         Err(error) => Err(Error::Broken(error)),
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// A process that listens, but never answers: the system completes the connection without it.
+    #[test]
+    fn a_hung_daemon_is_not_a_missing_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let _hung = UnixListener::bind(&path).unwrap();
+        let mut hello = Vec::new();
+        frame::encode_hello(&mut hello, &Hello::default());
+        let waited = Duration::from_millis(1);
+        let error = Connection::greet(dial(&path).unwrap(), hello, waited).unwrap_err();
+        let Error::Broken(error) = error else {
+            panic!("{error}");
+        };
+        assert!(is_timeout(&error), "{error}");
+        let error = not_greeted(&path, error, WELCOME_MAX);
+        assert!(
+            error.to_string().ends_with("sent nothing for 10 s"),
+            "{error}"
+        );
+        assert!(error.to_body().hint.unwrap().contains("hangs"));
     }
 }

@@ -17,7 +17,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::connection::{Connection, Error};
+use crate::connection::{Connection, Error, SocketState};
 use crate::manager::{self, Manager};
 use crate::paths::{self, Paths, PlaceError};
 use crate::protocol::frame::Hello;
@@ -118,6 +118,7 @@ pub fn call_once(
     if !is_served(paths) {
         return Err(Error::NotListening {
             path: paths.socket.clone(),
+            state: SocketState::OtherHome,
         });
     }
     Connection::connect_and_call(&paths.socket, hello, name, args)

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::thread;
 
 use lore::client::Client;
-use lore::connection::{Connection, Error};
+use lore::connection::{Connection, Error, SocketState};
 use lore::protocol::frame::{self, Hello};
 use lore::protocol::{Args, Code, ErrorBody};
 use support::{Peer, listen, paths};
@@ -105,10 +105,17 @@ fn nobody_is_not_the_same_as_unreachable() {
     let home = tempfile::tempdir().unwrap();
     let paths = paths(home.path());
     let missing = Connection::connect(&paths.socket, &hello()).unwrap_err();
-    assert!(matches!(missing, Error::NotListening { .. }), "{missing}");
+    let state = |error: &Error| match error {
+        Error::NotListening { state, .. } => Some(*state),
+        _ => None,
+    };
+    assert_eq!(state(&missing), Some(SocketState::Missing), "{missing}");
+    assert!(missing.to_string().ends_with("does not exist"), "{missing}");
     drop(listen(&paths));
     let dead = Connection::connect(&paths.socket, &hello()).unwrap_err();
-    assert!(matches!(dead, Error::NotListening { .. }), "{dead}");
+    assert_eq!(state(&dead), Some(SocketState::Stale), "{dead}");
+    assert!(dead.to_string().contains("is stale"), "{dead}");
+    assert_ne!(missing.to_body().hint, dead.to_body().hint);
 
     let listener = listen(&paths);
     let daemon = thread::spawn(move || drop(listener.accept().unwrap()));

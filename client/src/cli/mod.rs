@@ -389,6 +389,7 @@ const fn exit_code(error: &Error, body: &ErrorBody) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use lore::connection::SocketState;
     use lore::start::PlaceDoubt;
 
     use super::*;
@@ -403,7 +404,10 @@ mod tests {
         assert_eq!(refused(Code::IdempotencyConflict), 5);
         assert_eq!(refused(Code::Conflict), 5);
         assert_eq!(refused(Code::VersionMismatch), 4);
-        let not_listening = Error::NotListening { path: "/s".into() };
+        let not_listening = Error::NotListening {
+            path: "/s".into(),
+            state: SocketState::Missing,
+        };
         assert_eq!(exit_code(&not_listening, &not_listening.to_body()), 3);
         let not_started = Error::Start(StartError::Sandboxed {
             socket: "/s".into(),

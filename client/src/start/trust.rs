@@ -3,7 +3,7 @@
 use std::io;
 
 use super::{StartError, place};
-use crate::connection::Error;
+use crate::connection::{Error, Obstacle, SocketState};
 use crate::mailbox;
 use crate::paths::{self, Paths, PlaceError};
 
@@ -19,6 +19,7 @@ pub(super) fn trust(paths: &Paths) -> Result<(), Error> {
         PlaceError::Io { error, .. } if error.kind() == io::ErrorKind::NotFound => {
             Err(Error::NotListening {
                 path: paths.socket.clone(),
+                state: SocketState::Missing,
             })
         }
         other => Err(other.into()),
@@ -38,7 +39,11 @@ pub(super) fn socket_is_default(paths: &Paths) -> bool {
 #[must_use]
 pub fn is_refused_by_sandbox(paths: &Paths, error: &Error) -> bool {
     let is_refused = match error {
-        Error::Unreachable { error, .. } => error.kind() == io::ErrorKind::PermissionDenied,
+        Error::Unreachable { obstacle, .. } => match obstacle {
+            Obstacle::Filter => true,
+            Obstacle::Closed { .. } => place::doubt(paths).is_some(),
+            Obstacle::Silent(_) | Obstacle::Other => false,
+        },
         Error::Start(StartError::Sandboxed { doubt, .. }) => {
             doubt.has_lasting_mailboxes() || mailbox::is_served_elsewhere(paths)
         }

@@ -71,6 +71,10 @@ fn others_do_not_reach_the_socket() {
     assert_eq!(mode(home.socket().parent().unwrap()), 0o700);
     let output = call_as(&home, ADA, "--clear-groups", "status", &json!({}));
     assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let whose = format!("belongs to user 0, not to user {ADA} who runs this");
+    assert!(said.contains(&whose), "{said}");
+    assert!(said.contains("access.allow_users"), "{said}");
     daemon.stop();
 }
 

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use lore::connection::{Connection, Error};
+use lore::connection::{Connection, Error, Obstacle};
 use lore::manager::{Holder, LAUNCHD_LABEL, Manager, SERVICE_UNIT, SOCKET_UNIT, holder, in_charge};
 use lore::paths::{PlaceError, SYSTEM_SOCKET};
 use lore::protocol::Args;
@@ -106,6 +106,13 @@ fn socket(doctor_cx: &DoctorContext<'_>, held: Option<Holder>, error: &Error) ->
         }
         (None, Err(error)) if error.kind() == std::io::ErrorKind::NotFound => {
             Finding::good(check, format!("{shown} is made when a daemon serves"))
+        }
+        (_, _)
+            if let Error::Unreachable { obstacle, .. } = error
+                && matches!(obstacle, Obstacle::Filter | Obstacle::Closed { .. }) =>
+        {
+            let remedy = error.to_body().hint.unwrap_or_default();
+            Finding::bad(check, error.to_string(), remedy)
         }
         (None, Ok(_)) if !matches!(error, Error::NotListening { .. }) => {
             let seen = format!("another process listens at {shown}: {error}");
