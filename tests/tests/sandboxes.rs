@@ -6,9 +6,11 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use lore::paths::FileSystem;
 use lore::spool::Spool;
 use rustix::process::Signal;
 use seccompiler::{
@@ -16,7 +18,7 @@ use seccompiler::{
     SeccompRule,
 };
 use serde_json::{Value, json};
-use tests::{ColdHome, cold, until};
+use tests::{ColdHome, Home, cold, until};
 
 /// Time limit for every wait, on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -146,6 +148,10 @@ fn hook_outside(cold: &ColdHome, session: &str, event: &str, more: Value) -> Str
 
 fn payload(cold: &ColdHome, session: &str, event: &str, more: Value) -> String {
     let work = cold.home.path().join("agents");
+    payload_in(&work, session, event, more)
+}
+
+fn payload_in(work: &Path, session: &str, event: &str, more: Value) -> String {
     let mut payload = json!({"hook_event_name": event, "session_id": session, "cwd": work});
     let fields = payload.as_object_mut().unwrap();
     fields.extend(more.as_object().unwrap().clone());
@@ -331,6 +337,10 @@ fn a_refused_socket_is_not_a_missing_daemon() {
     assert_eq!((code, out.as_str()), (3, ""), "{err}");
     assert!(err.contains("Operation not permitted"), "{err}");
     assert!(
+        err.contains("the system refuses Unix sockets to this process"),
+        "{err}"
+    );
+    assert!(
         err.contains("the sandbox of an agent's host refuses sockets"),
         "{err}"
     );
@@ -462,4 +472,49 @@ fn copilots_sandbox_hides_the_home() {
     assert_eq!((code, err.as_str()), (0, ""), "{out}");
     let status: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(status["pid"], pid);
+}
+
+/// What a person stores in memory is served, but no reply calls it durable, and `status` and `doctor` warn of it.
+#[test]
+fn nothing_in_memory_is_durable() {
+    let program = env!("CARGO_BIN_EXE_lored-under-test");
+    let home = Home::within(program, Path::new("/dev/shm"));
+    let daemon = home.start();
+    let hook = payload_in(
+        home.path(),
+        "s",
+        "UserPromptSubmit",
+        json!({"prompt": "x", "prompt_id": "p"}),
+    );
+    for (operation, args) in [
+        ("record_step", json!({"tool": "t", "result": 1})),
+        (
+            "record_hook",
+            json!({"host": "claude-code", "payload": hook}),
+        ),
+        ("commit_cursor", json!({"name": "index", "position": 1})),
+        ("list_cursors", json!({})),
+        ("read_events", json!({})),
+        ("list_sessions", json!({})),
+        ("status", json!({})),
+    ] {
+        let reply = daemon.call(operation, args);
+        assert_eq!(reply["durable"], false, "{operation}: {reply}");
+    }
+    let status = daemon.call("status", json!({}));
+    let warnings = status["warnings"].to_string();
+    assert!(warnings.contains("in memory (tmpfs)"), "{warnings}");
+    assert!(warnings.contains("LORE_HOME"), "{warnings}");
+    daemon.stop();
+    let doctor = home.run(&["doctor"]);
+    let said = String::from_utf8(doctor.stdout).unwrap();
+    assert!(said.contains("in memory (tmpfs)"), "{said}");
+
+    // On a disk it is as before.
+    let on_disk = Home::within(program, Path::new(env!("CARGO_TARGET_TMPDIR")));
+    let daemon = on_disk.start();
+    let reply = daemon.call("record_step", json!({"tool": "t", "result": 1}));
+    let is_on_disk = FileSystem::of(on_disk.path()) != FileSystem::Memory;
+    assert_eq!(reply["durable"], is_on_disk, "{reply}");
+    daemon.stop();
 }

@@ -59,6 +59,7 @@ pub struct Engine {
     pub(super) clock: Arc<Clock>,
     pub(super) store_id: StoreId,
     pub(super) durable: bool,
+    pub(super) in_memory: bool,
     pub(super) compactor: Arc<Compactor>,
     pub(super) sealer: Option<Arc<Sealer>>,
     pub(super) is_untouched: bool,
@@ -283,10 +284,16 @@ impl Engine {
         answer.await.unwrap_or_else(|_| Err(closed()))
     }
 
-    /// Returns whether answers wait for the sync.
+    /// Returns whether answers wait for the sync, and the data folder is on a disk.
     #[must_use]
     pub fn is_durable(&self) -> bool {
         self.durable
+    }
+
+    /// Returns whether the data folder is in memory, so that nothing survives a power cut.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        self.in_memory
     }
 }
 

@@ -154,7 +154,7 @@ pub struct Outcome {
     pub meta: Event,
     /// Whether an earlier call with the same key recorded it.
     pub replayed: bool,
-    /// Whether the answer waited for the sync.
+    /// Whether the answer waited for the sync, and the data folder is on a disk.
     pub durable: bool,
 }
 
@@ -182,6 +182,8 @@ pub struct Tail {
 pub struct Settings {
     /// Answer after the sync; otherwise after the commit.
     pub durable: bool,
+    /// The data folder is in memory: nothing is durable, although all is synced.
+    pub in_memory: bool,
     /// Maximum size of waiting commands, in bytes; beyond it, callers wait.
     pub queue_bytes_max: usize,
     /// Maximum number of commands per group.
@@ -208,6 +210,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             durable: true,
+            in_memory: false,
             queue_bytes_max: 64 << 20,
             group_commands_max: 1024,
             group_bytes_max: 4 << 20,
@@ -219,6 +222,14 @@ impl Default for Settings {
             progress: |_, _| {},
             store: crate::store::Limits::default(),
         }
+    }
+}
+
+impl Settings {
+    /// Returns whether what was answered survives a power cut.
+    #[must_use]
+    pub const fn is_durable(&self) -> bool {
+        self.durable && !self.in_memory
     }
 }
 

@@ -233,7 +233,7 @@ impl Writer {
                 store,
                 &*self.fold,
                 self.time.now(&self.clock, open.group.tail.time),
-                self.settings.durable,
+                self.settings.is_durable(),
                 &mut job.request,
             ),
         };

@@ -65,7 +65,7 @@ impl Op for CommitCursor {
             name: args.name,
             cursor,
             position: tail,
-            durable: true,
+            durable: !cx.engine.is_in_memory(),
             warnings: Vec::new(),
         })
     }
@@ -116,7 +116,7 @@ impl Op for ListCursors {
             cursors: found.into_iter().map(reported).collect(),
             next,
             position: tail,
-            durable: true,
+            durable: !cx.engine.is_in_memory(),
             warnings: Vec::new(),
         })
     }

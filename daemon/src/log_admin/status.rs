@@ -52,6 +52,7 @@ impl Op for Status {
                 vec![format!("writes are refused: {reason}")]
             }
         };
+        warnings.extend(cx.engine.is_in_memory().then(|| in_memory(&cx)));
         warnings.extend(cx.engine.warning());
         let room = checkpoints::Checkpoints::of(&cx)?;
         let limits = room.limits.get();
@@ -133,6 +134,15 @@ impl Op for Status {
         }
         Ok(reply)
     }
+}
+
+/// Warns of a data folder from which everything is lost at the next restart of the machine, or with the sandbox.
+fn in_memory(cx: &Context) -> String {
+    format!(
+        "nothing is durable: the data folder {} is in memory (tmpfs), and lost with the machine's next restart or with the sandbox; \
+         set LORE_HOME to a folder on a disk",
+        cx.folder.data.display()
+    )
 }
 
 /// Describes how a log came to be what it is; `None` when it began here.

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lore::paths::Paths;
+use lore::paths::{FileSystem, Paths};
 use lore::protocol::Position;
 use tokio_util::sync::CancellationToken;
 
@@ -61,6 +61,7 @@ pub(super) fn serve(
     };
     let mut config = config.clone();
     config.engine.progress = report_folding;
+    config.engine.in_memory = FileSystem::of(&paths.data) == FileSystem::Memory;
     let config = &config;
     let drain = Duration::from_millis(config.limits.shutdown_timeout_ms);
     let (mut lock, mut stopped) = (None, None);

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use lore::paths::{PlaceError, check_folder, our_uid};
+use lore::paths::{FileSystem, PlaceError, check_folder, our_uid};
 use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
 
 use super::{DoctorContext, Finding};
@@ -32,8 +32,20 @@ pub fn check(doctor_cx: &DoctorContext<'_>) -> Vec<Finding> {
         findings.extend(parts(doctor_cx));
         findings.push(modes(doctor_cx));
         findings.push(disk_space(doctor_cx));
+        findings.extend(in_memory(FileSystem::of(&paths.data), &paths.data));
     }
     findings
+}
+
+/// Warns of a data folder that a restart of the machine empties.
+fn in_memory(file_system: FileSystem, data: &Path) -> Option<Finding> {
+    let seen = format!(
+        "{} is in memory (tmpfs): nothing there is durable",
+        data.display()
+    );
+    let remedy =
+        "Set LORE_HOME to a folder on a disk. In a host's sandbox, start the daemon outside of it.";
+    (file_system == FileSystem::Memory).then(|| Finding::warning("disk space", seen, remedy))
 }
 
 fn folder(doctor_cx: &DoctorContext<'_>, check: &'static str, path: &Path) -> Finding {

@@ -166,7 +166,7 @@ impl HookReport {
             recorded: 0,
             duplicates: 0,
             position: Position(0),
-            durable: true,
+            durable: !cx.engine.is_in_memory(),
             warnings: self.warning.into_iter().collect(),
         };
         let outcomes = join_all(writes).await;
