@@ -206,6 +206,12 @@ impl CallBudget {
         CURRENT.sync_scope(self.clone(), work)
     }
 
+    /// Returns the memory that the call has reserved, in bytes.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
     /// Returns the first reason why the call may not go on.
     #[must_use]
     pub fn shortage(&self) -> Option<Shortage> {

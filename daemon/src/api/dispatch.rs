@@ -13,8 +13,7 @@ use super::resources::{RESOURCES, ResourcePage, Resources};
 use super::{redacting, sharing};
 use crate::budget::{CallBudget, SharedBudget};
 use crate::error::{Code, Refusal};
-use crate::hint::{arg, hint};
-use crate::operation::{Access, Answer, Caller, Context, MemoryBound, Operation};
+use crate::operation::{Access, Answer, Caller, Context, MemoryBound, Operation, reply_too_large};
 use crate::resource::Kind;
 
 /// Calls operations by name and reads resources by URI.
@@ -173,16 +172,7 @@ pub(super) fn within(bytes_max: usize, answer: Answer) -> Answer {
     if bytes.saturating_add(AROUND_BYTES) <= bytes_max {
         return Ok(reply);
     }
-    Err(Refusal::new(
-        Code::ResponseTooLarge,
-        format!(
-            "the reply has {bytes} bytes; at most {bytes_max} are possible, with what is around it"
-        ),
-    )
-    .hint(hint![
-        "Ask for less: one value of a step by its name, or a part of the text.";
-        "A smaller ", arg("limit"), " helps too."
-    ]))
+    Err(reply_too_large(bytes, bytes_max))
 }
 
 /// Builds the refusal of an unknown operation name.

@@ -31,14 +31,19 @@ pub fn reserve<O: Op>(json: &[u8]) -> Result<(), Refusal> {
     })
 }
 
-/// Counts the keys and items of JSON: commas and opening brackets outside of texts.
+/// Counts the keys and items of JSON: commas outside of texts, and opening brackets that are not closed at once.
 fn items(json: &[u8]) -> usize {
     let (mut count, mut rest) = (0, json);
     loop {
         let end = memchr::memchr(b'"', rest).unwrap_or(rest.len());
         let (outside, text) = rest.split_at(end);
-        let is_mark = |byte: &&u8| matches!(byte, b',' | b'[' | b'{');
-        count += outside.iter().filter(is_mark).count();
+        let next = outside.iter().skip(1).chain(std::iter::once(&b'"'));
+        let marks = outside.iter().zip(next).filter(|(byte, next)| match byte {
+            b',' => true,
+            b'[' | b'{' => !matches!(next, b']' | b'}'),
+            _ => false,
+        });
+        count += marks.count();
         let Some((_, text)) = text.split_first() else {
             return count;
         };
@@ -67,9 +72,10 @@ mod tests {
     #[test]
     fn marks_inside_of_texts_do_not_count() {
         for (json, count) in [
-            (r#"{}"#, 1),
-            (r#"[1,[2,3],{}]"#, 6),
-            (r#"{"a":"x,y,[{","b\"],[":"\\","c":[]}"#, 4),
+            (r#"{}"#, 0),
+            (r#"[1,[2,3],{}]"#, 5),
+            (r#"["a",[["b"]]]"#, 4),
+            (r#"{"a":"x,y,[{","b\"],[":"\\","c":[]}"#, 3),
             (r#"["a,\"#, 1),
             (r#"["a,b"#, 1),
             ("", 0),

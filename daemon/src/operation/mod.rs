@@ -7,6 +7,7 @@ mod arguments;
 mod caller;
 mod context;
 pub mod cursor;
+mod encoding;
 mod extensions;
 mod session_use;
 mod stale;
@@ -35,6 +36,7 @@ use crate::hint::{arg, hint};
 
 pub use caller::{AGENT_BYTES_MAX, Caller, CallerProcess, KEY_BYTES_MAX, Quota, check_agent};
 pub use context::Context;
+pub use encoding::reply_too_large;
 pub use extensions::Extensions;
 pub use session_use::SessionUse;
 pub use stale::while_stale;
@@ -293,7 +295,7 @@ impl Operation {
                         warnings.push(warning);
                     }
                     let warnings = reply.warnings().map(|warnings| warnings.clone());
-                    encode::<O>(&reply, warnings.unwrap_or_default())
+                    encoding::encode::<O>(&reply, warnings.unwrap_or_default())
                 })
             },
         }
@@ -318,37 +320,6 @@ impl Operation {
 fn or_shortage(refusal: Refusal) -> Refusal {
     let shortage = budget::current().and_then(|budget| budget.shortage());
     shortage.map_or(refusal, Refusal::from)
-}
-
-fn encode<O: Op>(reply: &O::Reply, mut warnings: Vec<String>) -> Answer {
-    let json = serde_json::value::to_raw_value(reply).map_err(|error| {
-        Refusal::new(
-            Code::Internal,
-            format!("the reply does not encode: {error}"),
-        )
-    })?;
-    let memory = budget::current();
-    if let Some(memory) = &memory {
-        memory.reserve(json.get().len())?;
-    }
-    let (meta, readable) = (reply.meta(), O::readable(reply));
-    let of_meta = meta.iter().flat_map(|meta| meta.warnings.iter().cloned());
-    let new: Vec<String> = of_meta.filter(|one| !warnings.contains(one)).collect();
-    warnings.extend(new);
-    warnings.retain(|warning| match &readable {
-        Some(text) => !text.contains(warning.as_str()),
-        None => {
-            let quoted = Value::from(warning.as_str()).to_string();
-            !json.get().contains(&quoted)
-        }
-    });
-    Ok(Reply {
-        json,
-        meta,
-        readable,
-        unshown_warnings: warnings,
-        memory,
-    })
 }
 
 /// Runs a handler and converts a panic to an error; internal faults are logged.

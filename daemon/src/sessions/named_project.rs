@@ -23,10 +23,12 @@ const NAMED_MAX: usize = 5;
 /// Longest part of an unknown name that is shown, in characters.
 const SHOWN_CHARS_MAX: usize = 80;
 
-/// Lists the ids and folders of the projects that are registered, with or without sessions. The module of projects gives
-/// it.
+/// The id and the folder of a project.
+pub type ProjectFolder = (String, String);
+
+/// Lists the projects that are registered, with or without sessions. The module of projects gives it.
 #[derive(Clone, Copy)]
-pub struct RegisteredProjects(pub fn(&dyn Rows) -> Result<Vec<(String, String)>, Error>);
+pub struct RegisteredProjects(pub fn(&dyn Rows) -> Result<Vec<ProjectFolder>, Error>);
 
 /// Returns the caller's project for `current`, and any other name as it is.
 ///
@@ -109,7 +111,7 @@ fn exists(cx: &Context, rows: &dyn Rows, project: &str) -> Result<bool, Error> {
     Ok(!events.is_empty())
 }
 
-fn registered(cx: &Context, rows: &dyn Rows) -> Result<Vec<(String, String)>, Error> {
+fn registered(cx: &Context, rows: &dyn Rows) -> Result<Vec<ProjectFolder>, Error> {
     match cx.extensions.get::<RegisteredProjects>() {
         Some(RegisteredProjects(list)) => list(rows),
         None => Ok(Vec::new()),

@@ -1,18 +1,17 @@
 //! The walk over the operation table.
 
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use lore::connection::Error;
 use lore::protocol::{Args, Code};
-use tests::{Daemon, Home, home};
+use tests::{Daemon, home};
 
 use crate::arguments::expensive;
 use crate::honest::Honest;
 use crate::store::build;
 
 /// Memory of the daemon, in bytes.
-const MEMORY_BYTES: u64 = 4096 << 20;
+const MEMORY_BYTES: u64 = 512 << 20;
 /// How much longer an honest caller may wait at most, beside twice as long: a turn of a busy machine.
 const NOISE: Duration = Duration::from_millis(40);
 /// The page of all operations, which another test compares with the table.
@@ -24,26 +23,6 @@ const LAST: [&str; 4] = [
     "forget_session",
     "workflow_checkpoint_delete",
 ];
-
-/// Starts a daemon whose memory the kernel limits.
-pub fn limited(home: &Home) -> Daemon {
-    let mut command = Command::new("/bin/sh");
-    command
-        .env_clear()
-        .env("LORE_HOME", home.path())
-        // By default the allocator makes 1 GiB writable at its first allocation.
-        .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
-        .envs(std::env::vars().filter(|(name, _)| name.starts_with("MIMALLOC_PURGE")))
-        .args(["-c", r#"ulimit -d "$1" && exec "$0""#])
-        .arg(home.program())
-        .arg((MEMORY_BYTES >> 10).to_string())
-        .stdin(std::process::Stdio::null());
-    let daemon = home.spawn_command(command);
-    tests::until("a daemon that serves", Duration::from_secs(60), || {
-        daemon.try_connect("").ok().map(drop)
-    });
-    daemon
-}
 
 fn operations() -> Vec<&'static str> {
     let headings = OPERATIONS
@@ -74,7 +53,7 @@ fn memory(daemon: &Daemon, name: &str) -> u64 {
 fn no_call_takes_more_than_there_is() {
     let home = home!();
     home.configure("log = \"error\"\n");
-    let mut daemon = limited(&home);
+    let mut daemon = home.start();
     let store = build(&daemon, home.path());
     let alone = Honest::begin(&daemon, "honest-alone").has_done(40).end();
     let beside = Honest::begin(&daemon, "honest-beside");
@@ -110,10 +89,9 @@ fn no_call_takes_more_than_there_is() {
             );
             let (took, peak) = (start.elapsed(), memory(&daemon, "VmHWM"));
             println!(
-                "{name} {number}: {sent} sent, {took:.1?}, {} MiB on {} ({} writable), {answered}",
+                "{name} {number}: {sent} sent, {took:.1?}, {} MiB on {}, {answered}",
                 peak.saturating_sub(before) >> 20,
                 before >> 20,
-                memory(&daemon, "VmData") >> 20
             );
             if peak > MEMORY_BYTES {
                 faults.push(format!("{name} {number}: {} MiB", peak >> 20));

@@ -58,7 +58,9 @@ impl Op for ResolveVariables {
             in_newest(read, &wanted, |session| {
                 let found = variables(read, session, on, &names, current_step, all, explain)?;
                 let mut each = found.resolutions.iter();
-                let is_whole = each.all(|one| one.reason.is_none());
+                // A value that is too large is there; no other session is searched for it.
+                let is_there = |reason| matches!(reason, None | Some(WireReason::TooLarge));
+                let is_whole = each.all(|one| is_there(one.reason));
                 Ok((found, is_whole))
             })
         })
@@ -192,7 +194,8 @@ impl Op for ResolveParameters {
         quick_or_blocking(read, move |read, on| {
             in_newest(read, &wanted, |session| {
                 let found = parameters(read, session, on, &template, &defaults, current_step)?;
-                let is_whole = found.unresolved.is_empty();
+                let mut each = found.unresolved.iter();
+                let is_whole = each.all(|one| one.reason == WireReason::TooLarge);
                 Ok((found, is_whole))
             })
         })

@@ -131,6 +131,11 @@ impl<H: History> Resolver<'_, H> {
         }
     }
 
+    /// Returns how often a text is in an answer: as the value, and as the first of all values.
+    fn copies(&self) -> usize {
+        1 + usize::from(self.all_values)
+    }
+
     /// Returns a text of a step as its value.
     fn text(
         &self,
@@ -140,7 +145,7 @@ impl<H: History> Resolver<'_, H> {
         text: impl FnOnce(&StepData) -> String,
         place: &str,
     ) -> Outcome {
-        match self.reserve(bytes) {
+        match self.reserve(self.copies() * bytes) {
             Ok(()) => {
                 let text = text(&step);
                 Outcome::value(step, strategy, text.into(), place)
@@ -277,7 +282,7 @@ impl<H: History> Resolver<'_, H> {
                 return Ok(Outcome::failed(step, &asked.to_string()));
             }
             let is_too_large = text.len() + step.raw.len() > COMBINED_BYTES_MAX;
-            if is_too_large || self.reserve(step.raw.len()).is_err() {
+            if is_too_large || self.reserve(self.copies() * step.raw.len()).is_err() {
                 let message = format!(
                     "the results of steps {first} to {last} are too large together, or with the other values of this \
                      call: ask for fewer"
