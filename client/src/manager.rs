@@ -19,6 +19,13 @@ pub const SERVICE_UNIT: &str = "lored.service";
 /// Label of the launchd job.
 pub const LAUNCHD_LABEL: &str = "local.lored";
 
+/// Variable by which a client wants a daemon that is not its descendant: with the value `1`, `lored` starts itself again
+/// and ends.
+pub const DETACH: &str = "LORE_DETACH";
+
+/// Variable with the process id of a `lored` that has started this one again, and ends.
+pub const DETACHED_FROM: &str = "LORE_DETACHED_FROM";
+
 /// Lock file line of a process that works on a store without serving it.
 pub const MAINTENANCE: &str = "maintenance";
 

@@ -223,7 +223,7 @@ fn not_ready(
                 seconds,
             };
         }
-        (None, Some(started)) => format!("lored was started (process {}), but", started.id()),
+        (None, Some(_)) => "lored was started, but".to_owned(),
         (None, None) => format!("a lored holds {}, but", paths.daemon_lock().display()),
     };
     StartError::NotReady {

@@ -1,6 +1,7 @@
 //! The program `lored`: serve, demo, verify, rebuild, repair, backup, restore, convert, files, redact,
 //! models, config, doctor.
 
+mod detaching;
 mod serving;
 
 use std::io::{self, Write};
@@ -267,6 +268,9 @@ pub fn main() -> ExitCode {
         | Command::Redact { .. }
         | Command::Man { .. }
         | Command::Completions { .. } => {
+            if let Some(ended) = detaching::detach() {
+                return ended;
+            }
             let reload = |lives: ReloadableSettings| Reload::new(&path, given, lives, set_log);
             serving::serve(&config, &paths, is_system, reload)
         }

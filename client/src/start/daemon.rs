@@ -1,14 +1,17 @@
 //! The daemon's program, and its process until it serves.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, PipeWriter, Read, Seek, SeekFrom};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread;
+
+use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::StartError;
 use crate::connection::Error;
+use crate::manager::{DETACH, DETACHED_FROM};
 use crate::paths::{self, Paths, PlaceError};
 
 /// Limit on the output of a failed daemon that an error quotes, in bytes.
@@ -17,7 +20,11 @@ const SHOWN_BYTES_MAX: u64 = 2048;
 /// A daemon process that this client started.
 pub(super) struct StartedDaemon {
     program: PathBuf,
+    /// The process that starts the daemon and ends, so that the daemon is not a descendant of this one; or the daemon.
     child: Child,
+    /// The other end of the daemon's standard input, in which nothing is ever written: when no process can read it any more,
+    /// the daemon has ended.
+    lifeline: PipeWriter,
     log: PathBuf,
     /// Offset in the log at which its output begins.
     log_start: u64,
@@ -35,12 +42,19 @@ impl StartedDaemon {
         };
         let log_start = file.metadata().map_err(at_log)?.len();
         let also = file.try_clone().map_err(at_log)?;
+        let spawn_error = |error| StartError::Spawn {
+            program: program.clone(),
+            error,
+        };
+        let (input, lifeline) = io::pipe().map_err(spawn_error)?;
         let mut command = Command::new(&program);
         command
             .env("LORE_SOCKET", &paths.socket)
             // Written into its lock file: the next client is responsible for a restart.
             .env("LORE_STARTED_BY", "client")
-            .stdin(Stdio::null())
+            .env(DETACH, "1")
+            .env_remove(DETACHED_FROM)
+            .stdin(input)
             .stdout(also)
             .stderr(file)
             // Not the caller's folder, because the daemon would prevent its removal, and not its
@@ -63,32 +77,38 @@ impl StartedDaemon {
                 std::path::absolute(&home).unwrap_or_else(|_| home.into()),
             );
         }
-        let child = command.spawn().map_err(|error| StartError::Spawn {
-            program: program.clone(),
-            error,
-        })?;
+        let child = command.spawn().map_err(spawn_error)?;
         Ok(Self {
             program,
             child,
+            lifeline,
             log,
             log_start,
         })
     }
 
-    /// Returns the process id.
-    pub(super) fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Returns an error if the daemon has exited.
     pub(super) fn check(&mut self) -> Result<(), StartError> {
         match self.child.try_wait() {
+            Ok(Some(status)) if status.success() && self.is_alive() => Ok(()),
             Ok(Some(status)) => Err(StartError::Ended {
                 program: self.program.clone(),
                 status,
                 said: self.stderr().unwrap_or_default(),
             }),
             Ok(None) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Returns whether a process still has the daemon's standard input.
+    fn is_alive(&self) -> bool {
+        let mut polled = [PollFd::new(&self.lifeline, PollFlags::empty())];
+        let now = Timespec::default();
+        match rustix::event::poll(&mut polled, Some(&now)) {
+            Ok(_) => polled
+                .iter()
+                .all(|polled| !polled.revents().intersects(PollFlags::ERR | PollFlags::HUP)),
+            Err(_) => true,
         }
     }
 
@@ -104,7 +124,8 @@ impl StartedDaemon {
         Ok(String::from_utf8_lossy(&said).trim().to_owned())
     }
 
-    /// Detaches the daemon. A long-lived caller must still reap it, or it stays in the process table.
+    /// Leaves the daemon to itself. A long-lived caller must still reap the process that started it, or that stays in the
+    /// process table.
     pub(super) fn leave(mut self) {
         thread::spawn(move || self.child.wait());
     }

@@ -28,11 +28,11 @@ pub enum StartError {
         error: io::Error,
     },
     /// The daemon exited before it answered.
-    #[error("{program} ended at once ({status}){}", said_note(.said), program = .program.display())]
+    #[error("{program} ended at once{}{}", status_note(*status), said_note(.said), program = .program.display())]
     Ended {
         /// Program path.
         program: PathBuf,
-        /// Exit status.
+        /// Exit status; that of success if the daemon was detached before it ended.
         status: ExitStatus,
         /// Last lines of its output.
         said: String,
@@ -105,6 +105,13 @@ impl StartError {
     pub(crate) fn in_sandbox(paths: &Paths) -> Self {
         let doubt = place::doubt(paths).unwrap_or(PlaceDoubt::Sandbox(None));
         Self::sandboxed(paths, doubt)
+    }
+}
+
+fn status_note(status: ExitStatus) -> String {
+    match status.success() {
+        true => String::new(),
+        false => format!(" ({status})"),
     }
 }
 

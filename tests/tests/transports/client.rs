@@ -21,7 +21,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    fn start(cold: &ColdHome) -> Self {
+    pub(super) fn start(cold: &ColdHome) -> Self {
         Self::of(&mut cold.lore(&["--agent", "host", "mcp"]))
     }
 
@@ -37,6 +37,14 @@ impl Host {
             from,
             child,
         }
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(super) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|ended| ended.is_some())
     }
 
     fn send(&mut self, line: &str) {
@@ -75,7 +83,7 @@ impl Host {
         message["params"].clone()
     }
 
-    fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
+    pub(super) fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
         let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.send(&request.to_string());
         self.answer()

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod client;
+mod detached;
 mod flood;
 mod follow;
 mod host_sessions;
