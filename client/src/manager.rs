@@ -81,7 +81,7 @@ impl fmt::Display for Manager {
 }
 
 /// The holder of a daemon's lock, according to the lock file. Its first line is the process id, then come a line
-/// with `manager` and a name, and a line with `maintenance` unless it is a daemon; other lines are ignored.
+/// with `manager` and a name, and a line with `maintenance` unless it is a daemon; [the place](crate::paths::StorePlace) of the daemon, and other lines, are ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
     /// Process id; `None` when the file does not contain it.
@@ -131,6 +131,14 @@ pub fn holder(lock: &Path) -> Result<Option<Holder>, PlaceError> {
         Err(TryLockError::WouldBlock) => Ok(Some(Holder::read(&start_of(&file).map_err(at_lock)?))),
         Err(TryLockError::Error(error)) => Err(at_lock(error)),
     }
+}
+
+/// Returns what the daemon, or the admin command, that held the lock last has written into its file.
+///
+/// # Errors
+/// The system's error.
+pub fn lock_text(lock: &Path) -> io::Result<String> {
+    text_of(lock)
 }
 
 /// Returns the service manager that is responsible for starting the daemon at these places. That holds when its

@@ -5,6 +5,7 @@
 
 mod error;
 mod file_system;
+mod store_place;
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -17,6 +18,7 @@ use sha2::{Digest, Sha256};
 
 pub use error::PlaceError;
 pub use file_system::FileSystem;
+pub use store_place::StorePlace;
 
 /// Longest socket path in bytes: the size of the system's address field less its final 0.
 pub const SOCKET_PATH_BYTES_MAX: usize = if cfg!(target_os = "linux") { 107 } else { 103 };

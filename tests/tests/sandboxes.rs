@@ -518,3 +518,42 @@ fn nothing_in_memory_is_durable() {
     assert_eq!(reply["durable"], is_on_disk, "{reply}");
     daemon.stop();
 }
+
+/// A store that was served from outside is not served from a sandbox in which it can be seen, nor from a copy in memory.
+#[test]
+fn a_store_is_not_served_from_another_place() {
+    let refused = |(code, out, err): (i32, String, String)| {
+        assert_eq!((code, out.as_str()), (75, ""), "{err}");
+        assert!(err.contains("served last outside"), "{err}");
+    };
+    let machine = "7\nmanager client\npid-namespace 4026531836\nfile-system disk\n";
+    let home = MemoryHome::new();
+    let data = home.0.path().join(".local/share/lore");
+    std::fs::create_dir_all(data.join("store")).unwrap();
+    std::fs::write(data.join("store/lore-store"), "").unwrap();
+    std::fs::write(data.join("lored.lock"), machine).unwrap();
+    refused(home.lore(&["status"]));
+
+    if !Sandbox::all().contains(&Sandbox::Namespaces) {
+        return;
+    }
+    let cold = cold!();
+    let pid = cold.pid();
+    cold.signal(pid, Signal::KILL);
+    until("the daemon is gone", LIMIT, || {
+        std::os::unix::net::UnixStream::connect(cold.home.socket())
+            .is_err()
+            .then_some(())
+    });
+    // These tests may run in a container themselves.
+    std::fs::write(cold.home.data().join("lored.lock"), machine).unwrap();
+    let mut command = Command::new("bwrap");
+    command
+        .args(["--unshare-all", "--die-with-parent", "--bind", "/", "/"])
+        .args(["--dev", "/dev", "--proc", "/proc"])
+        .arg(env!("CARGO_BIN_EXE_lore-under-test"))
+        .arg("status")
+        .env("LORE_HOME", cold.home.path())
+        .env("LORE_DAEMON", env!("CARGO_BIN_EXE_lored-under-test"));
+    refused(run_unmarked(command, ""));
+}

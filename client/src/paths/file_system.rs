@@ -19,6 +19,19 @@ const RAMFS: u32 = 0x8584_58f6;
 const OVERLAYFS: u32 = 0x794c_7630;
 
 impl FileSystem {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Disk, Self::Memory, Self::Overlay];
+
+    /// Returns the name in lock files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Disk => "disk",
+            Self::Memory => "memory",
+            Self::Overlay => "overlay",
+        }
+    }
+
     /// Returns the file system of a folder, or of the nearest folder above it that exists: there it would be made.
     #[must_use]
     pub fn of(folder: &Path) -> Self {

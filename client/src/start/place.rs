@@ -10,7 +10,8 @@ use lored_hosts::Host;
 use lored_hosts::environment;
 
 use crate::mailbox;
-use crate::paths::{self, FileSystem, Paths};
+use crate::manager;
+use crate::paths::{self, FileSystem, Paths, StorePlace};
 
 /// Reason why no daemon is started here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum PlaceDoubt {
     HiddenHome(Host),
     /// A daemon outside of this sandbox serves this store, which is not to be seen here.
     ServedOutside,
+    /// A daemon outside of this sandbox or container served this store last.
+    OtherPlace,
     /// The data folder would be in memory, and holds no store.
     Memory,
     /// The data folder would be in a container's own layer, holds no store, and no person started this.
@@ -46,6 +49,8 @@ struct Evidence {
     is_boxed: bool,
     /// A daemon that cannot be seen serves the mailboxes of this store.
     is_served_outside: bool,
+    /// The store was served last from a place outside of this one.
+    is_other_place: bool,
 }
 
 /// Returns why no daemon may be started, if one may not.
@@ -59,6 +64,9 @@ const fn judge(evidence: &Evidence) -> Option<PlaceDoubt> {
     }
     if evidence.is_served_outside {
         return Some(PlaceDoubt::ServedOutside);
+    }
+    if evidence.is_other_place {
+        return Some(PlaceDoubt::OtherPlace);
     }
     if evidence.has_store || evidence.is_named {
         return None;
@@ -89,8 +97,15 @@ impl Evidence {
             is_marked: environment::is_sandboxed(variable),
             is_boxed: is_first_process_bwrap() || home == Some(FileSystem::Memory),
             is_served_outside: mailbox::is_served_elsewhere(paths),
+            is_other_place: last_place(paths).is_outside_of(&StorePlace::here(&paths.data)),
         }
     }
+}
+
+/// Returns the place from which the store was served last, according to its lock file, whether that is held or not.
+fn last_place(paths: &Paths) -> StorePlace {
+    let text = manager::lock_text(&paths.daemon_lock()).unwrap_or_default();
+    StorePlace::read(&text)
 }
 
 /// Returns whether the first process of this system is bubblewrap: it is that of a sandbox.
@@ -124,6 +139,10 @@ impl PlaceDoubt {
             Self::Sandbox(_) | Self::ServedOutside => {
                 "lore's tools and hooks run outside of the sandbox, and start it; or run `lore status` in a terminal"
             }
+            Self::OtherPlace => {
+                "start the daemon outside of it, with `lore status` in a terminal; if the store is to be served from here, start \
+                 `lored` here once"
+            }
             Self::Memory => {
                 "in a sandbox, start the daemon outside of it, with `lore status` in a terminal, and let the sandbox see lore's \
                  data folder and socket; elsewhere, set LORE_HOME to a folder on a disk"
@@ -156,6 +175,10 @@ impl fmt::Display for PlaceDoubt {
             Self::ServedOutside => f.write_str(
                 "a command in this sandbox does not start one: a daemon outside of it serves this store",
             ),
+            Self::OtherPlace => f.write_str(
+                "a client does not start one here: this store was served last outside of this sandbox or container, and a daemon \
+                 here would end with it, or write to a copy",
+            ),
             Self::Memory => f.write_str(
                 "a client does not start one here: the data folder holds no store and is in memory (tmpfs), so everything that it \
                  stored could be lost",
@@ -182,6 +205,7 @@ mod tests {
         is_marked: false,
         is_boxed: false,
         is_served_outside: false,
+        is_other_place: false,
     };
 
     #[test]
@@ -277,6 +301,13 @@ mod tests {
                     ..trusted
                 },
                 PlaceDoubt::ServedOutside,
+            ),
+            (
+                Evidence {
+                    is_other_place: true,
+                    ..trusted
+                },
+                PlaceDoubt::OtherPlace,
             ),
             (
                 Evidence {

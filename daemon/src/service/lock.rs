@@ -1,12 +1,13 @@
 //! The lock that decides which process serves a data folder.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lore::manager::{MAINTENANCE, Manager};
+use lore::paths::StorePlace;
 use rustix::fs::{FlockOperation, flock};
 
 use super::manager;
@@ -93,14 +94,20 @@ impl Lock {
                 Err(error) => return Err(file_error(error.into())),
             }
         }
+        // An admin command may run in a sandbox: the place of the last daemon stays.
+        let place = match is_maintenance {
+            true => StorePlace::read(&io::read_to_string(&file).unwrap_or_default()),
+            false => StorePlace::here(path.parent().unwrap_or(path)),
+        };
         file.set_len(0)
+            .and_then(|()| file.rewind())
             .and_then(|()| {
                 let pid = std::process::id();
                 writeln!(file, "{pid}\nmanager {manager}")?;
-                match is_maintenance {
-                    true => writeln!(file, "{MAINTENANCE}"),
-                    false => Ok(()),
+                if is_maintenance {
+                    writeln!(file, "{MAINTENANCE}")?;
                 }
+                write!(file, "{place}")
             })
             .map_err(file_error)?;
         Ok(Self { _file: file })
@@ -123,5 +130,25 @@ mod tests {
         assert!(refused.to_string().contains(&pid), "{refused}");
         drop(first);
         Lock::take(&path).unwrap();
+    }
+
+    /// The place of the last daemon stays when an admin command takes the lock.
+    #[test]
+    fn the_place_of_the_daemon_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lored.lock");
+        let here = StorePlace::here(dir.path());
+        drop(Lock::take_to_serve(&path).unwrap());
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(StorePlace::read(&written), here);
+        std::fs::write(
+            &path,
+            "7\nmanager client\npid-namespace 1\nfile-system overlay\n",
+        )
+        .unwrap();
+        drop(Lock::take(&path).unwrap());
+        let written = std::fs::read_to_string(&path).unwrap();
+        let expected = "maintenance\npid-namespace 1\nfile-system overlay\n";
+        assert!(written.ends_with(expected), "{written}");
     }
 }
