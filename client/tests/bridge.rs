@@ -195,6 +195,7 @@ fn a_call_without_a_daemon_ends_in_an_error() {
     let home = tempfile::tempdir().unwrap();
     let times = Times {
         request_max: Duration::from_millis(20),
+        failing_max: Duration::from_millis(20),
         ..PATIENT
     };
     let mut host = Host::start(&paths(home.path()), times);

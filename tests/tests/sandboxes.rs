@@ -557,3 +557,66 @@ fn a_store_is_not_served_from_another_place() {
         .env("LORE_DAEMON", env!("CARGO_BIN_EXE_lored-under-test"));
     refused(run_unmarked(command, ""));
 }
+
+/// The answers of `lore mcp` to a session of these calls, by their ids.
+fn mcp(lines: &[Value]) -> String {
+    let initialize = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "h", "version": "1"}}});
+    let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    let all = [initialize, initialized];
+    let lines = all.iter().chain(lines).map(|line| format!("{line}\n"));
+    lines.collect()
+}
+
+fn tool(id: u64, name: &str, arguments: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
+}
+
+/// A host may run its MCP servers in its sandbox: their calls go through the mailbox, or fail at once with the reason.
+#[test]
+fn an_mcp_server_inside_calls_through_the_mailbox() {
+    for sandbox in Sandbox::all() {
+        let cold = cold!();
+        let answers = |lines: &[Value]| {
+            let (code, out, err) = sandbox.run(&cold, None, "lore mcp", &mcp(lines));
+            assert_eq!(code, 0, "{sandbox:?} {err}");
+            let answer = |line: &str| serde_json::from_str::<Value>(line).unwrap();
+            let answers: Vec<Value> = out.lines().map(answer).collect();
+            assert_eq!(answers[0]["result"]["serverInfo"]["name"], "lore", "{out}");
+            answers[1..].to_vec()
+        };
+        // Nothing serves: what is read fails with the reason and the remedy.
+        let failed = answers(&[tool(2, "status", json!({}))]);
+        let error = &failed[0]["error"];
+        assert!(
+            error["message"].to_string().contains("does not start one"),
+            "{error}"
+        );
+        assert!(
+            error["data"]["hint"].to_string().contains("lore setup"),
+            "{error}"
+        );
+
+        let pid = cold.pid();
+        let served = answers(&[
+            tool(
+                2,
+                "record_step",
+                json!({"tool": "get_user", "result": {"id": 4711}}),
+            ),
+            tool(3, "record_step", json!({"no_such": 1})),
+            json!({"jsonrpc": "2.0", "id": 4, "method": "resources/list", "params": {}}),
+        ]);
+        let by_id = |id: u64| served.iter().find(|answer| answer["id"] == id).unwrap();
+        assert_eq!(by_id(2)["result"]["isError"], false, "{served:?}");
+        assert!(
+            by_id(2)["result"]["structuredContent"].is_object(),
+            "{served:?}"
+        );
+        assert_eq!(by_id(3)["result"]["isError"], true, "{served:?}");
+        assert!(by_id(4)["error"]["message"].is_string(), "{served:?}");
+        assert_eq!(cold.pid(), pid);
+        let (code, out, err) = sandbox.run(&cold, None, "lore step resolve ID_FROM_STEP_1", "");
+        assert_eq!((code, out.contains("4711")), (0, true), "{out} {err}");
+    }
+}

@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::by_mailbox::{self, MailedCall};
 use super::line::{self, Message, Method};
 use super::pending::PendingLines;
 use super::pipes::{self, Budget, Event, Output};
@@ -40,6 +41,10 @@ pub(super) struct BridgeLoop<W> {
     held: PendingLines,
     link: Link,
     pause: Duration,
+    /// Takes calls to the mailbox; there once a sandbox has refused the socket.
+    mailbox: Option<Sender<MailedCall>>,
+    /// Number of calls in the mailbox.
+    mailed: usize,
     /// Reason why the last attempt failed.
     failure: Option<Error>,
     /// Since when the daemon cannot be started.
@@ -72,6 +77,8 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
                 retry: Instant::now(),
             },
             pause: PAUSE_MIN,
+            mailbox: None,
+            mailed: 0,
             failure: None,
             failing: None,
             ended: None,
@@ -131,6 +138,10 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
                 let bytes = self.held.answered(&id, failed);
                 self.budget.release(bytes);
             }
+            Event::Mailed { bytes } => {
+                self.mailed = self.mailed.saturating_sub(1);
+                self.budget.release(bytes);
+            }
             Event::Closed => {
                 self.link = Link::Down {
                     retry: now + self.pause,
@@ -157,6 +168,10 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         }
         let done = self.held.take(message, line, now);
         self.budget.release(done);
+        if let (Some(_), Link::Down { retry }) = (&self.mailbox, &mut self.link) {
+            // The mailbox answers at once, and a daemon outside of the sandbox does not come by waiting.
+            *retry = now;
+        }
         self.flush();
     }
 
@@ -220,6 +235,10 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         if self.failure.is_none() {
             crate::errln!("lore: {error}");
         }
+        if start::is_refused_by_sandbox(&self.bridge.paths, &error) {
+            self.failure = Some(error);
+            return self.use_mailbox(now);
+        }
         let cannot_start = matches!(error, Error::Start(_));
         self.failure = Some(error);
         if cannot_start {
@@ -239,6 +258,23 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
         Ok(())
     }
 
+    /// Hands calls of tools to the mailbox, and refuses what only a daemon on a socket can answer.
+    fn use_mailbox(&mut self, now: Instant) -> io::Result<()> {
+        self.failing = None;
+        self.answer_openings(Duration::ZERO, now)?;
+        let mailbox = self.mailbox.get_or_insert_with(|| {
+            let Bridge { paths, hello, .. } = &self.bridge;
+            by_mailbox::start(paths, hello, Arc::clone(&self.output), self.sender.clone())
+        });
+        for call in self.held.take_some(MailedCall::read) {
+            // Its thread ends only when this one does, or when the host has stopped reading.
+            if mailbox.send(call).is_ok() {
+                self.mailed += 1;
+            }
+        }
+        self.give_up(Duration::ZERO, now)
+    }
+
     /// Does all due work: connection attempts, responses of the bridge, the end of the loop.
     fn tend(&mut self, now: Instant) -> io::Result<LoopControl> {
         if !matches!(self.link, Link::Up(_) | Link::Ending) {
@@ -251,7 +287,7 @@ impl<W: Write + Send + 'static> BridgeLoop<W> {
             self.give_up(request_max, now)?;
         }
         if let Some(ended) = self.ended {
-            let drained = !self.held.has_unanswered();
+            let drained = !self.held.has_unanswered() && self.mailed == 0;
             if drained || now.saturating_duration_since(ended) >= self.bridge.times.drain_max {
                 return Ok(LoopControl::End);
             }

@@ -7,6 +7,7 @@
 
 pub mod answers;
 mod bridge_loop;
+mod by_mailbox;
 mod line;
 mod pending;
 mod pipes;

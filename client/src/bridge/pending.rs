@@ -131,6 +131,19 @@ impl PendingLines {
         self.waiting.remove(place)
     }
 
+    /// Removes the requests that `read` recognises, in their order.
+    pub fn take_some<T>(&mut self, read: impl Fn(&str, &[u8]) -> Option<T>) -> Vec<T> {
+        let mut taken = Vec::new();
+        self.waiting.retain(|waiting| {
+            let id = waiting.id.as_deref();
+            let found = id.and_then(|id| read(id, &waiting.line));
+            let stays = found.is_none();
+            taken.extend(found);
+            stays
+        });
+        taken
+    }
+
     /// Returns the next line that was not sent on the current connection.
     pub fn next_unsent(&mut self) -> Option<&mut PendingLine> {
         self.waiting.iter_mut().find(|waiting| !waiting.sent)

@@ -25,6 +25,11 @@ pub(super) enum Event {
         /// Whether the response is an error.
         failed: bool,
     },
+    /// The answer to a call that went through the mailbox was written to the host.
+    Mailed {
+        /// What its line counted for in the budget, in bytes.
+        bytes: usize,
+    },
     /// The daemon closed the connection.
     Closed,
     /// The host stopped reading.
