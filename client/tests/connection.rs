@@ -116,6 +116,11 @@ fn nobody_is_not_the_same_as_unreachable() {
     assert_eq!(state(&dead), Some(SocketState::Stale), "{dead}");
     assert!(dead.to_string().contains("is stale"), "{dead}");
     assert_ne!(missing.to_body().hint, dead.to_body().hint);
+    let file = home.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let file = Connection::connect(&file, &hello()).unwrap_err();
+    assert_eq!(state(&file), Some(SocketState::NotASocket), "{file}");
+    assert!(file.to_body().hint.unwrap().contains("move"), "{file}");
 
     let listener = listen(&paths);
     let daemon = thread::spawn(move || drop(listener.accept().unwrap()));

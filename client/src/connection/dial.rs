@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub enum SocketState {
     Missing,
     /// The file is there, but no process listens on it (`ECONNREFUSED`): its daemon was killed.
     Stale,
+    /// Something else than a socket is there.
+    NotASocket,
     /// The daemon that listens there serves another home.
     OtherHome,
 }
@@ -47,6 +49,7 @@ impl fmt::Display for SocketState {
         f.write_str(match self {
             Self::Missing => "the socket does not exist",
             Self::Stale => "the socket is stale, left by a process that has ended",
+            Self::NotASocket => "what is there is not a socket",
             Self::OtherHome => "the daemon there serves another home",
         })
     }
@@ -81,6 +84,7 @@ impl SocketState {
             Self::Stale => {
                 "start the daemon, which replaces the socket: `lore status` does, or `lored`; `lore doctor --fix` only removes it"
             }
+            Self::NotASocket => "move that file away: `lore doctor` shows how",
             Self::OtherHome => "give each home a socket of its own, by LORE_HOME or LORE_SOCKET",
         }
     }
@@ -127,6 +131,12 @@ fn foreign(path: &Path) -> Option<(PathBuf, u32)> {
     (owner != our_uid()).then(|| (path.to_owned(), owner))
 }
 
+/// Returns whether a socket is there: the system refuses connections to other files, too.
+fn is_socket(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|found| found.file_type().is_socket())
+}
+
 /// Connects.
 pub(super) fn dial(path: &Path) -> Result<UnixStream, Error> {
     let connect = || {
@@ -140,7 +150,8 @@ pub(super) fn dial(path: &Path) -> Result<UnixStream, Error> {
     };
     connect().map_err(|error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => absent(SocketState::Missing),
-        io::ErrorKind::ConnectionRefused => absent(SocketState::Stale),
+        io::ErrorKind::ConnectionRefused if is_socket(path) => absent(SocketState::Stale),
+        io::ErrorKind::ConnectionRefused => absent(SocketState::NotASocket),
         _ => Error::Unreachable {
             path: path.to_owned(),
             obstacle: Obstacle::of(path, &error),
