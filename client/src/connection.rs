@@ -164,7 +164,7 @@ impl Connection {
     pub fn connect(path: &Path, hello: &Hello) -> Result<Self, Error> {
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
-        Self::greet(dial(path)?, buffer, WELCOME_MAX).map_err(|error| match error {
+        Self::greet(dial(path, WELCOME_MAX)?, buffer, WELCOME_MAX).map_err(|error| match error {
             Error::Broken(error) => not_greeted(path, error, WELCOME_MAX),
             other => other,
         })
@@ -185,7 +185,7 @@ impl Connection {
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
         frame::encode_call(&mut buffer, id, name, args);
-        let greeted = Self::greet(dial(path)?, buffer, WELCOME_MAX);
+        let greeted = Self::greet(dial(path, WELCOME_MAX)?, buffer, WELCOME_MAX);
         let mut connection = greeted.map_err(|error| match error {
             Error::Broken(error) if is_timeout(&error) => not_greeted(path, error, WELCOME_MAX),
             other => other,
@@ -406,7 +406,7 @@ mod tests {
         let mut hello = Vec::new();
         frame::encode_hello(&mut hello, &Hello::default());
         let waited = Duration::from_millis(1);
-        let error = Connection::greet(dial(&path).unwrap(), hello, waited).unwrap_err();
+        let error = Connection::greet(dial(&path, waited).unwrap(), hello, waited).unwrap_err();
         let Error::Broken(error) = error else {
             panic!("{error}");
         };
@@ -416,6 +416,32 @@ mod tests {
             error.to_string().ends_with("sent nothing for 10 s"),
             "{error}"
         );
+        assert!(error.to_body().hint.unwrap().contains("hangs"));
+    }
+
+    /// A daemon that hangs for long has a full queue of connections, in which the system lets callers wait for ever.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_queue_is_not_waited_for_without_end() {
+        use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket};
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let hung = socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+        bind(&hung, &SocketAddrUnix::new(&path).unwrap()).unwrap();
+        listen(&hung, 0).unwrap();
+        let waited = Duration::from_millis(1);
+        let mut queued = Vec::new();
+        let error = loop {
+            match dial(&path, waited) {
+                Ok(stream) => queued.push(stream),
+                Err(error) => break error,
+            }
+            assert!(queued.len() < 9, "the queue takes more than it should");
+        };
+        assert!(!queued.is_empty());
+        let said = error.to_string();
+        assert!(said.contains("accepted no connection"), "{said}");
         assert!(error.to_body().hint.unwrap().contains("hangs"));
     }
 }

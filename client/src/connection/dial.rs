@@ -6,14 +6,19 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use interprocess::ConnectWaitMode;
 use interprocess::local_socket::{ConnectOptions, GenericFilePath, ToFsName};
 use interprocess::os::unix::uds_local_socket::Stream;
 use rustix::io::Errno;
 
 use super::Error;
 use crate::paths::our_uid;
+
+/// Pause between two attempts while the queue of a listener is full.
+const FULL_PAUSE: Duration = Duration::from_millis(5);
 
 /// Why no daemon listens at a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,18 +142,52 @@ fn is_socket(path: &Path) -> bool {
         .is_ok_and(|found| found.file_type().is_socket())
 }
 
-/// Connects.
-pub(super) fn dial(path: &Path) -> Result<UnixStream, Error> {
-    let connect = || {
-        let name = path.to_fs_name::<GenericFilePath>()?;
-        let stream: Stream = ConnectOptions::new().name(name).connect_sync_as()?;
-        Ok(UnixStream::from(OwnedFd::from(stream)))
-    };
+/// Connects. A listener whose queue of connections is full is waited for, but no longer than `within`: a daemon that hangs
+/// takes none out of it.
+pub(super) fn dial(path: &Path, within: Duration) -> Result<UnixStream, Error> {
+    let begun = Instant::now();
+    loop {
+        match connect(path, within) {
+            Ok(stream) if is_connected(&stream) => return Ok(stream),
+            Ok(_) if begun.elapsed() >= within => return Err(not_accepted(path, within)),
+            Ok(_) => thread::sleep(FULL_PAUSE),
+            Err(error) => return Err(not_connected(path, error)),
+        }
+    }
+}
+
+fn connect(path: &Path, within: Duration) -> io::Result<UnixStream> {
+    let name = path.to_fs_name::<GenericFilePath>()?;
+    let options = ConnectOptions::new()
+        .name(name)
+        .wait_mode(ConnectWaitMode::Timeout(within));
+    let stream: Stream = options.connect_sync_as()?;
+    Ok(UnixStream::from(OwnedFd::from(stream)))
+}
+
+/// Returns whether the connection stands: where the queue is full, `interprocess` returns a socket without one.
+fn is_connected(stream: &UnixStream) -> bool {
+    !matches!(stream.peer_addr(), Err(error) if error.kind() == io::ErrorKind::NotConnected)
+}
+
+fn not_accepted(path: &Path, waited: Duration) -> Error {
+    let said = format!(
+        "the listener there accepted no connection for {} s",
+        waited.as_secs()
+    );
+    Error::Unreachable {
+        path: path.to_owned(),
+        error: io::Error::new(io::ErrorKind::TimedOut, said),
+        obstacle: Obstacle::Silent(waited),
+    }
+}
+
+fn not_connected(path: &Path, error: io::Error) -> Error {
     let absent = |state| Error::NotListening {
         path: path.to_owned(),
         state,
     };
-    connect().map_err(|error: io::Error| match error.kind() {
+    match error.kind() {
         io::ErrorKind::NotFound => absent(SocketState::Missing),
         io::ErrorKind::ConnectionRefused if is_socket(path) => absent(SocketState::Stale),
         io::ErrorKind::ConnectionRefused => absent(SocketState::NotASocket),
@@ -157,7 +196,7 @@ pub(super) fn dial(path: &Path) -> Result<UnixStream, Error> {
             obstacle: Obstacle::of(path, &error),
             error,
         },
-    })
+    }
 }
 
 /// Returns the error for a listener that did not answer the Hello: one that is silent, or another program.
