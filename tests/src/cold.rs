@@ -35,6 +35,13 @@ impl ColdHome {
         Self { home, ..self }
     }
 
+    /// Replaces the home by one [on a disk](Home::on_disk).
+    #[must_use]
+    pub fn on_disk(self) -> Self {
+        let home = Home::on_disk(self.lored);
+        self.with_home(home)
+    }
+
     /// Returns a command for `lore` with arguments, restricted to this home.
     pub fn lore(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.lore);

@@ -10,6 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use lore::connection::{Connection, Error};
+use lore::paths::FileSystem;
 use lore::protocol::frame::Hello;
 use lore::protocol::{Args, ErrorBody};
 use rustix::process::{Pid, Signal, kill_process};
@@ -64,6 +65,15 @@ impl Home {
     /// Creates a home for this program; tests use [`home!`](macro@crate::home).
     pub fn new(program: &str) -> Self {
         Self::within(program, &std::env::temp_dir())
+    }
+
+    /// Creates a home on a disk, for tests of what is durable: the folder of temporary files may be in memory.
+    pub fn on_disk(program: &str) -> Self {
+        let usual = std::env::temp_dir();
+        match FileSystem::of(&usual) {
+            FileSystem::Memory => Self::within(program, Path::new("/var/tmp")),
+            FileSystem::Disk | FileSystem::Overlay => Self::within(program, &usual),
+        }
     }
 
     /// Creates a home in a folder, for example on a separate disk.

@@ -474,6 +474,25 @@ fn copilots_sandbox_hides_the_home() {
     assert_eq!(status["pid"], pid);
 }
 
+/// A user's `LORE_HOME` may be hidden by a sandbox: in memory, it counts only if the folder is there.
+#[test]
+fn a_named_folder_in_memory_has_to_exist() {
+    let home = MemoryHome::new();
+    let mut command = home.command(env!("CARGO_BIN_EXE_lore-under-test"));
+    command
+        .arg("status")
+        .env("LORE_HOME", home.0.path().join("hidden"));
+    let (code, out, err) = run_unmarked(command, "");
+    assert_eq!((code, out.as_str()), (75, ""), "{err}");
+    assert!(err.contains("tmpfs"), "{err}");
+    assert!(!home.0.path().join("hidden").exists());
+
+    let program = env!("CARGO_BIN_EXE_lored-under-test");
+    let cold = cold!().with_home(Home::within(program, Path::new("/dev/shm")));
+    let status = cold.json(&["call", "status", "{}"]);
+    assert_eq!(status["durable"], false, "{status}");
+}
+
 /// What a person stores in memory is served, but no reply calls it durable, and `status` and `doctor` warn of it.
 #[test]
 fn nothing_in_memory_is_durable() {
@@ -537,7 +556,7 @@ fn a_store_is_not_served_from_another_place() {
     if !Sandbox::all().contains(&Sandbox::Namespaces) {
         return;
     }
-    let cold = cold!();
+    let cold = cold!().on_disk();
     let pid = cold.pid();
     cold.signal(pid, Signal::KILL);
     until("the daemon is gone", LIMIT, || {

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use lored_hosts::Host;
 use lored_hosts::environment;
@@ -39,6 +40,8 @@ struct Evidence {
     file_system: FileSystem,
     /// `LORE_HOME` names the folder.
     is_named: bool,
+    /// The folder that `LORE_HOME` names exists: a sandbox does not hide it.
+    has_named_folder: bool,
     /// A person's terminal is the input or the output.
     has_terminal: bool,
     /// The host that runs this process.
@@ -68,13 +71,18 @@ const fn judge(evidence: &Evidence) -> Option<PlaceDoubt> {
     if evidence.is_other_place {
         return Some(PlaceDoubt::OtherPlace);
     }
-    if evidence.has_store || evidence.is_named {
+    if evidence.has_store {
         return None;
     }
     match evidence.file_system {
-        FileSystem::Memory => Some(PlaceDoubt::Memory),
-        FileSystem::Overlay if !evidence.has_terminal => Some(PlaceDoubt::Container),
-        FileSystem::Overlay | FileSystem::Disk => None,
+        // A user's `LORE_HOME` may be in a home folder that a sandbox hides behind an empty one.
+        FileSystem::Memory if !(evidence.is_named && evidence.has_named_folder) => {
+            Some(PlaceDoubt::Memory)
+        }
+        FileSystem::Overlay if !(evidence.is_named || evidence.has_terminal) => {
+            Some(PlaceDoubt::Container)
+        }
+        FileSystem::Memory | FileSystem::Overlay | FileSystem::Disk => None,
     }
 }
 
@@ -87,11 +95,13 @@ impl Evidence {
     fn of(paths: &Paths) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         let named = |name: &str| paths::variable(name).filter(|value| !value.is_empty());
+        let lore_home = named("LORE_HOME");
         let home = named("HOME").map(|home| FileSystem::of(home.as_ref()));
         Self {
             has_store: paths.store_marker().exists(),
             file_system: FileSystem::of(&paths.data),
-            is_named: named("LORE_HOME").is_some(),
+            is_named: lore_home.is_some(),
+            has_named_folder: lore_home.is_some_and(|home| Path::new(&home).is_dir()),
             has_terminal: io::stdin().is_terminal() || io::stdout().is_terminal(),
             host: environment::caller(variable).map(|caller| caller.host),
             is_marked: environment::is_sandboxed(variable),
@@ -200,6 +210,7 @@ mod tests {
         has_store: false,
         file_system: FileSystem::Disk,
         is_named: false,
+        has_named_folder: false,
         has_terminal: false,
         host: None,
         is_marked: false,
@@ -231,6 +242,7 @@ mod tests {
             },
             Evidence {
                 is_named: true,
+                has_named_folder: true,
                 ..memory
             },
             Evidence {
@@ -268,6 +280,7 @@ mod tests {
         let trusted = Evidence {
             has_store: true,
             is_named: true,
+            has_named_folder: true,
             has_terminal: true,
             ..USUAL
         };
@@ -313,6 +326,16 @@ mod tests {
                 Evidence {
                     file_system: FileSystem::Memory,
                     has_terminal: true,
+                    ..USUAL
+                },
+                PlaceDoubt::Memory,
+            ),
+            // A sandbox hides the folder that is named.
+            (
+                Evidence {
+                    file_system: FileSystem::Memory,
+                    is_named: true,
+                    has_named_folder: false,
                     ..USUAL
                 },
                 PlaceDoubt::Memory,

@@ -60,7 +60,7 @@ fn code(text: &str) -> Vec<&str> {
 /// parts. The prompt is that of the pack.
 #[test]
 fn the_examples_of_the_sessions_page() {
-    let cold = cold!();
+    let cold = cold!().on_disk();
     let mut reader = Reader::new(&cold);
     let mut prompts = 0;
     let mut commands = 0;

@@ -38,7 +38,7 @@ fn troubles(findings: &[Value]) -> Vec<&Value> {
 /// Nothing is wrong before the first start, while a daemon serves, and after it has stopped.
 #[test]
 fn a_healthy_daemon_has_nothing() {
-    let home = home!();
+    let home = Home::on_disk(env!("CARGO_BIN_EXE_lored-under-test"));
     let (code, findings) = doctor(&home, &[]);
     assert_eq!((code, troubles(&findings)), (0, vec![]));
     let daemon = home.start();

@@ -392,7 +392,7 @@ fn the_first_minute_of_the_readme() {
 #[test]
 fn the_examples_of_the_checkpoints_page() {
     let page = include_str!("../../../docs/checkpoints.md");
-    let cold = cold!();
+    let cold = cold!().on_disk();
     let mut reader = Reader::new(&cold);
     let commands = reader.read(page::blocks(page, "console")[0]);
     assert!(commands > 8, "{commands} commands on the page");
@@ -518,7 +518,7 @@ fn a_daemon_that_cannot_start_is_reported() {
 /// with the remedy, and not recorded in the first home's store.
 #[test]
 fn two_homes_and_one_socket() {
-    let cold = cold!();
+    let cold = cold!().on_disk();
     let root = cold.home.path();
     let runtime = root.join("runtime");
     std::fs::DirBuilder::new()
