@@ -189,7 +189,9 @@ fn no_secret_reaches_the_disk() {
 /// Secrets in files: imported sessions, documents, context files of agents and of people.
 #[test]
 fn no_secret_comes_in_with_a_file() {
-    let (home, daemon) = serve!();
+    // Its status is to have no warnings.
+    let home = Home::on_disk(env!("CARGO_BIN_EXE_lored-under-test"));
+    let daemon = home.start();
     daemon.call("create_session", json!({"session": "old"}));
     daemon.call(
         "record_message",

@@ -313,7 +313,7 @@ fn a_session_is_followed_by_its_address() {
 /// Exit codes are a contract: each is shown by a command that ends with it.
 #[test]
 fn exit_codes() {
-    let cold = cold!();
+    let cold = cold!().on_disk();
     let code = |arguments: &[&str]| cold.run(arguments).status.code();
     assert_eq!(code(&["step", "record", "t", r#"{"id": 4}"#]), Some(0));
     assert_eq!(code(&["step", "resolve", "ID_FROM_STEP_1"]), Some(0));
