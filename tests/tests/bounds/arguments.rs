@@ -6,6 +6,12 @@ use crate::store::{Store, deep, dense, large_bytes, wide, words};
 
 /// Maximum size of a page of an export, in bytes.
 const PAGE_BYTES_MAX: usize = 32 << 20;
+/// Size of the largest preferences, about, in bytes.
+const PREFERENCES_BYTES: usize = 16_000;
+/// Size of a large context file that is not too large, in bytes.
+const CONTEXT_BYTES: usize = 1_000_000;
+/// Maximum size of a name, in bytes.
+const NAME_BYTES_MAX: usize = 256;
 /// Maximum number of items of a page.
 const PAGE_MAX: u64 = 500;
 /// Maximum of a number in a schema without one.
@@ -40,8 +46,14 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
         "list_steps" => one(json!({"session": session, "limit": MOST})),
         "list_entities" => one(json!({"session": session, "limit": PAGE_MAX})),
         "list_extractors" | "get_session" | "reset_pruning" => one(json!({"session": session})),
-        "register_extractor" => one(json!({"session": session, "name": "x".repeat(64),
-            "pattern": "(a|b|c|[a-z]{1,50}){1,50}".repeat(8)})),
+        "register_extractor" => each(
+            [1, 8]
+                .map(|times| {
+                    let pattern = "(a|b|c|[a-z]{1,50}){1,50}".repeat(times);
+                    json!({"session": session, "name": "x".repeat(64), "pattern": pattern})
+                })
+                .into(),
+        ),
         "register_field_mapping" => one(json!({"session": session, "field": "f",
             "aliases": numbered(64)})),
         "record_step" => Some(vec![
@@ -71,15 +83,21 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
             json!({"host": "claude", "payload": json!({"session_id": "h",
             "hook_event_name": "UserPromptSubmit", "prompt": words(large_bytes())}).to_string()}),
         ),
-        "remember" => one(json!({"session": session, "text": words(large_bytes())})),
-        "create_session" => Some(vec![format!(
-            r#"{{"preferences":{{"a":{}}}}}"#,
-            dense(4 * large_bytes())
-        )]),
-        "update_session" => Some(vec![format!(
-            r#"{{"session":"{session}","preferences":{{"a":{}}}}}"#,
-            dense(4 * large_bytes())
-        )]),
+        "remember" => each(vec![
+            json!({"session": session, "text": words(1000)}),
+            json!({"session": session, "text": words(large_bytes())}),
+        ]),
+        "create_session" => Some(vec![
+            json!({"preferences": {"a": words(PREFERENCES_BYTES)}}).to_string(),
+            format!(r#"{{"preferences":{{"a":{}}}}}"#, dense(4 * large_bytes())),
+        ]),
+        "update_session" => Some(vec![
+            json!({"session": session, "preferences": {"a": words(PREFERENCES_BYTES)}}).to_string(),
+            format!(
+                r#"{{"session":"{session}","preferences":{{"a":{}}}}}"#,
+                dense(4 * large_bytes())
+            ),
+        ]),
         "list_sessions" => one(json!({"state": "any", "limit": PAGE_MAX})),
         "close_session" => one(json!({"session": "small"})),
         "forget_session" => one(json!({"session": "small", "dry_run": true})),
@@ -93,9 +111,11 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
             json!({"session": session, "bytes_max": PAGE_BYTES_MAX, "format": "markdown"}),
         ]),
         "export_log" => one(json!({"bytes_max": PAGE_BYTES_MAX})),
-        "import_session" => {
-            one(json!({"content": store.export.clone() + &"\n".repeat(large_bytes())}))
-        }
+        "import_session" => each(
+            [90_000, large_bytes()]
+                .map(|lines| json!({"content": store.export.clone() + &"\n".repeat(lines)}))
+                .into(),
+        ),
         "import_log" => one(json!({"content": words(8 * large_bytes())})),
         "diff_session" => {
             one(json!({"session": session, "a": "1", "b": store.position.to_string()}))
@@ -105,9 +125,13 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
             json!({"session": session, "name": "PROJ-1"}),
             json!({"session": session, "name": words(large_bytes())}),
         ]),
-        "relate_entities" => one(
-            json!({"session": session, "from": {"kind": "ticket", "name": words(large_bytes())},
-            "relation": "blocks", "to": {"kind": "ticket", "name": words(large_bytes())}}),
+        "relate_entities" => each(
+            [NAME_BYTES_MAX, large_bytes()]
+                .map(|bytes| {
+                    let entity = |name: &str| json!({"kind": "ticket", "name": name.repeat(bytes)});
+                    json!({"session": session, "from": entity("a"), "relation": "blocks", "to": entity("b")})
+                })
+                .into(),
         ),
         "enrich_message" => each(vec![
             json!({"session": session, "message": words(large_bytes()), "max_tokens": 1_000_000}),
@@ -149,16 +173,34 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
             all.push(json!({"checkpointId": new, "maxTokens": 100_000}).to_string());
             Some(all)
         }
-        "workflow_mark_critical" => {
-            one(json!({"sessionId": session, "contextKey": words(large_bytes())}))
-        }
+        "workflow_mark_critical" => each(
+            [1000, large_bytes()]
+                .map(|bytes| json!({"sessionId": session, "contextKey": words(bytes)}))
+                .into(),
+        ),
         "workflow_checkpoint_fork" => one(json!({"checkpointId": new})),
         "workflow_checkpoint_delete" => one(json!({"checkpointId": old})),
-        "init_project" => one(json!({"path": project, "name": words(large_bytes())})),
+        "init_project" => each(
+            [NAME_BYTES_MAX, large_bytes()]
+                .map(|bytes| json!({"path": project, "name": "n".repeat(bytes)}))
+                .into(),
+        ),
         "get_context" => one(file(json!({"max_tokens": MOST}))),
-        "update_context" => one(file(json!({"content": words(2 * large_bytes())}))),
-        "append_context" => one(file(json!({"entry": words(2 * large_bytes())}))),
-        "clear_context" => one(file(json!({"reason": words(large_bytes())}))),
+        "update_context" => each(
+            [CONTEXT_BYTES, 2 * large_bytes()]
+                .map(|bytes| file(json!({"content": words(bytes)})))
+                .into(),
+        ),
+        "append_context" => each(
+            [CONTEXT_BYTES, 2 * large_bytes()]
+                .map(|bytes| file(json!({"entry": words(bytes)})))
+                .into(),
+        ),
+        "clear_context" => each(
+            [1000, large_bytes()]
+                .map(|bytes| file(json!({"reason": words(bytes)})))
+                .into(),
+        ),
         "context_history" => one(file(json!({"limit": PAGE_MAX}))),
         "diff_context" => one(file(json!({"from": 1}))),
         "get_template" => one(json!({"file_type": "features"})),

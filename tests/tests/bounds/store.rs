@@ -11,7 +11,7 @@ use tests::Daemon;
 pub fn large_bytes() -> usize {
     match std::env::var_os("LORE_HURT_FULL") {
         Some(_) => 6 << 20,
-        None => 1 << 20,
+        None => 1 << 19,
     }
 }
 /// Depth of a deep value.
