@@ -87,6 +87,10 @@ impl Tenant {
         let now = clock.now();
         let engine = opened.start(folder.clone(), fold.clone(), &config.engine, clock)?;
         entities::follow::PositionFile::of(&folder, engine.store_id()).check(end);
+        let indexes_at_start = search::IndexesAtStart {
+            end,
+            is_untouched: engine.was_untouched(),
+        };
         let cursors = Cursors::open(folder.cursors());
         if !is_damaged {
             cursors.take_back(engine.store_id(), end);
@@ -140,7 +144,7 @@ impl Tenant {
                 search_limits,
                 folder.index(),
                 models,
-                end,
+                indexes_at_start,
             ))
             .with(forgetting::EraseGuard::default())
             .with(lives.retention.clone())

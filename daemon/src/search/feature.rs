@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use lored_models::ModelPool;
 
 use super::end;
-use super::index::{Index, IndexError};
+use super::index::{Index, IndexError, IndexesAtStart};
 use super::stages::remove;
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
@@ -48,9 +48,9 @@ pub struct SearchIndexes {
     folder: PathBuf,
     models: Arc<ModelPool>,
     open: Mutex<Option<OpenIndex>>,
-    /// Held while the indexes are opened. Holds the end of the log at the start until they were opened once; after
-    /// that, the indexes are never ahead of the log.
-    opening: Mutex<Option<Position>>,
+    /// Held while the indexes are opened. Holds what is known of them until they were opened once; after that, the indexes
+    /// are never ahead of the log.
+    opening: Mutex<Option<IndexesAtStart>>,
     /// Indexes that were closed after an error and may still be in use.
     closed: Mutex<Weak<Index>>,
     /// Folders of damaged indexes, which are deleted before the indexes are opened again.
@@ -65,17 +65,25 @@ pub struct SearchIndexes {
 }
 
 impl SearchIndexes {
-    /// Creates the state for an index folder. `end` is the end of the log before anything is recorded; it is stored on
-    /// disk until the indexes are opened.
+    /// Creates the state for an index folder. `at_start` has the end of the log before anything is recorded; it is stored
+    /// on disk until the indexes are opened.
     #[must_use]
-    pub fn new(limits: Limits, folder: PathBuf, models: Arc<ModelPool>, end: Position) -> Self {
-        let end = end::note(&folder, end);
+    pub fn new(
+        limits: Limits,
+        folder: PathBuf,
+        models: Arc<ModelPool>,
+        at_start: IndexesAtStart,
+    ) -> Self {
+        let at_start = IndexesAtStart {
+            end: end::note(&folder, at_start.end),
+            ..at_start
+        };
         Self {
             limits,
             folder,
             models,
             open: Mutex::default(),
-            opening: Mutex::new(Some(end)),
+            opening: Mutex::new(Some(at_start)),
             damaged: Mutex::default(),
             closed: Mutex::default(),
             closed_at: Mutex::default(),
@@ -130,7 +138,7 @@ impl SearchIndexes {
         if let Some(index) = self.opened() {
             return Ok(index);
         }
-        let mut end = lock_unpoisoned(&self.opening);
+        let mut at_start = lock_unpoisoned(&self.opening);
         if let Some(index) = self.opened() {
             return Ok(index);
         }
@@ -138,7 +146,7 @@ impl SearchIndexes {
         while lock_unpoisoned(&self.closed).strong_count() > 0 {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let opened = self.open_anew(&mut end);
+        let opened = self.open_anew(&mut at_start);
         self.note(opened.as_ref().err());
         let index = Arc::new(opened?);
         *lock_unpoisoned(&self.open) = Some(OpenIndex {
@@ -149,7 +157,7 @@ impl SearchIndexes {
     }
 
     /// Opens the indexes when no other holder has them; deletes damaged ones first, so that they are rebuilt.
-    fn open_anew(&self, end: &mut Option<Position>) -> Result<Index, IndexError> {
+    fn open_anew(&self, at_start: &mut Option<IndexesAtStart>) -> Result<Index, IndexError> {
         let mut damaged = lock_unpoisoned(&self.damaged);
         let is_mending = !damaged.is_empty();
         while let Some(folder) = damaged.first() {
@@ -161,15 +169,15 @@ impl SearchIndexes {
             &self.folder,
             Arc::clone(&self.models),
             self.limits.second_tier_chunks_max,
-            *end,
+            *at_start,
         )?;
-        if end.is_some() {
+        if at_start.is_some() {
             index.sync()?;
             end::remove(&self.folder).map_err(|source| IndexError::Io {
                 path: self.folder.clone(),
                 source,
             })?;
-            *end = None;
+            *at_start = None;
         }
         if is_mending {
             self.wake();

@@ -88,6 +88,15 @@ pub enum AdvanceState {
     Part(Position),
 }
 
+/// What is known of the indexes on disk before they are first opened after a start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexesAtStart {
+    /// The lowest end of the log since the indexes were last used.
+    pub end: Position,
+    /// Whether the files are as the last daemon left them. Otherwise they are checked.
+    pub is_untouched: bool,
+}
+
 /// The open indexes.
 pub struct Index {
     /// The text index.
@@ -116,18 +125,24 @@ pub struct Index {
 impl Index {
     /// Opens the indexes of a folder. An index that is damaged or of another version is rebuilt.
     ///
-    /// `end` is the lowest end of the log since the indexes were last used. A text index beyond it is
-    /// rebuilt and vectors beyond it are deleted, because the log was cut and other events take their positions.
+    /// A text index beyond the end of the log at the start is rebuilt and vectors beyond it are deleted, because the log was
+    /// cut and other events take their positions.
     pub fn open(
         folder: &Path,
         models: Arc<ModelPool>,
         second_max: usize,
-        end: Option<Position>,
+        at_start: Option<IndexesAtStart>,
     ) -> Result<Self, IndexError> {
         let mut warnings = Vec::new();
         let (text, vectors) = (folder.join(TEXT), folder.join("vectors"));
-        let is_beyond = |position: u64| end.is_some_and(|end| position > end.0);
-        let kept = match TextIndex::open(&text, VERSION) {
+        let is_beyond = |position: u64| at_start.is_some_and(|start| position > start.end.0);
+        let opened = TextIndex::open(&text, VERSION).and_then(|opened| {
+            if at_start.is_some_and(|start| !start.is_untouched) {
+                opened.check_files()?;
+            }
+            Ok(opened)
+        });
+        let kept = match opened {
             Ok(opened) if !is_beyond(opened.settled_position()) => Ok(opened),
             Ok(opened) => Err(format!(
                 "it is ahead of the log: it was indexed up to position {}",

@@ -26,4 +26,5 @@ mod stems;
 pub use feature::{Limits, SearchIndexes};
 pub use find::{FoundText, HitDetails, PreparedSearch, find};
 pub use hit_details::Reader;
+pub use index::IndexesAtStart;
 pub use searchable_text::talk_pieces;

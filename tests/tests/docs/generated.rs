@@ -83,3 +83,31 @@ fn the_resolvers_of_the_page_are_taken() {
         .expect("the example's resolver");
     assert_eq!(netbox.kinds.len(), 7);
 }
+
+/// docs/reliability.md quotes the sum of docs/soak.txt and explains every kind in it, and no kind has failed.
+#[test]
+fn the_counts_of_the_soak_are_quoted() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let counts = std::fs::read_to_string(docs.join("soak.txt")).expect("docs/soak.txt is there");
+    let page = std::fs::read_to_string(docs.join("reliability.md")).expect("the page is there");
+    let sum = counts
+        .lines()
+        .last()
+        .and_then(|line| line.strip_prefix("# "));
+    let sum = sum.expect("the last line is the sum");
+    assert!(
+        page.lines().any(|line| line == sum),
+        "`tests/soak --list --record` writes both"
+    );
+    let mut kinds = 0;
+    for line in counts
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        let fields: Vec<&str> = line.split('|').map(str::trim).collect();
+        assert!(page.contains(&format!("`{}`", fields[0])), "{line}");
+        assert_eq!(fields[5], "0", "{line}");
+        kinds += 1;
+    }
+    assert!(kinds > 10, "{kinds} kinds");
+}

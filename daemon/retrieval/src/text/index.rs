@@ -92,6 +92,14 @@ impl TextIndex {
         })
     }
 
+    /// Reads every file and compares it with its checksum: damage in a list of words would hide texts silently.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] with the name of a damaged file; delete the folder.
+    pub fn check_files(&self) -> Result<(), Error> {
+        contained(|| self.shelf.check_files())
+    }
+
     /// Returns the log position up to which events are applied.
     pub fn position(&self) -> u64 {
         self.read().position

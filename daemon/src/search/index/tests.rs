@@ -21,7 +21,11 @@ fn models(second_tier: bool) -> Arc<ModelPool> {
 }
 
 fn open(folder: &Path, end: Option<u64>) -> Index {
-    Index::open(folder, models(false), 0, end.map(Position)).unwrap()
+    let at_start = |end| IndexesAtStart {
+        end: Position(end),
+        is_untouched: false,
+    };
+    Index::open(folder, models(false), 0, end.map(at_start)).unwrap()
 }
 
 /// Opens indexes whose second tier holds at most `second_max` vectors.
@@ -31,7 +35,11 @@ fn open_both(folder: &Path, second_max: usize) -> Index {
 
 fn room(folder: &Path, end: u64) -> SearchIndexes {
     let folder = folder.to_owned();
-    SearchIndexes::new(Limits::default(), folder, models(false), Position(end))
+    let at_start = IndexesAtStart {
+        end: Position(end),
+        is_untouched: false,
+    };
+    SearchIndexes::new(Limits::default(), folder, models(false), at_start)
 }
 
 /// Returns a vector with the length of a tier's vectors.
@@ -282,6 +290,44 @@ fn damage_found_after_opening_is_cured() {
     drop(index);
     let index = room.index().unwrap();
     assert_eq!(index.applied(), Position(0));
+}
+
+/// A flipped bit in any file of the text index, whatever a search would make of it, is found when the indexes are first
+/// opened after a kill; they are rebuilt, and it is said.
+#[test]
+fn a_flipped_bit_is_found_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = open(folder.path(), None);
+    apply(&index, 6);
+    index.flush(true).unwrap();
+    drop(index);
+    let files = fs::read_dir(folder.path().join("text")).unwrap();
+    let segments: Vec<PathBuf> = files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.file_stem().is_some_and(|stem| stem.len() == 32))
+        .collect();
+    assert!(segments.len() > 4, "{segments:?}");
+    for path in segments {
+        let whole = fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        flipped[whole.len() / 3] ^= 1;
+        fs::write(&path, &flipped).unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        fs::create_dir(copy.path().join("text")).unwrap();
+        for file in fs::read_dir(folder.path().join("text")).unwrap() {
+            let from = file.unwrap().path();
+            fs::copy(
+                &from,
+                copy.path().join("text").join(from.file_name().unwrap()),
+            )
+            .unwrap();
+        }
+        let index = open(copy.path(), Some(7));
+        assert_eq!(index.applied(), Position(0), "{path:?}");
+        assert_eq!(lock_unpoisoned(&index.warnings).len(), 1, "{path:?}");
+        fs::write(&path, whole).unwrap();
+    }
+    assert_eq!(open(folder.path(), Some(7)).text.counts().units(), 6);
 }
 
 /// A full disk loses neither in-memory texts nor searches; the write is retried.

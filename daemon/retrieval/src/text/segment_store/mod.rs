@@ -78,6 +78,22 @@ impl SegmentStore {
         Ok(shelf)
     }
 
+    /// Reads every file and compares it with its checksum.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] with the name of a damaged file.
+    pub fn check_files(&self) -> Result<(), Error> {
+        let damaged = self.index.validate_checksum();
+        let damaged = damaged.map_err(|error| Error::Damaged(error.to_string()))?;
+        match damaged.into_iter().next() {
+            None => Ok(()),
+            Some(file) => Err(Error::Damaged(format!(
+                "{} does not match its checksum",
+                file.display()
+            ))),
+        }
+    }
+
     /// Returns the log position of the last commit.
     pub fn position(&self) -> Result<u64, Error> {
         let wanted = self.stamp();
