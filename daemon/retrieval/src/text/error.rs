@@ -1,5 +1,9 @@
 //! Errors of the text index.
 
+use std::io::ErrorKind;
+
+use tantivy::directory::error::OpenReadError;
+
 /// Error of the text index.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -41,9 +45,24 @@ impl From<tantivy::TantivyError> for Error {
             | Cause::IncompatibleIndex(_)
             | Cause::SchemaError(_)
             | Cause::FieldNotFound(_) => Self::Damaged(error.to_string()),
+            Cause::OpenReadError(OpenReadError::FileDoesNotExist(_))
+            | Cause::OpenReadError(OpenReadError::IncompatibleIndex(_)) => {
+                Self::Damaged(error.to_string())
+            }
+            Cause::OpenReadError(OpenReadError::IoError { io_error, .. })
+            | Cause::IoError(io_error)
+                if is_damage(io_error.kind()) =>
+            {
+                Self::Damaged(error.to_string())
+            }
             _ => Self::Failed(error.to_string()),
         }
     }
+}
+
+/// Whether an error is about the bytes of a file, not about reading it.
+fn is_damage(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
 }
 
 impl From<std::io::Error> for Error {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use tantivy::index::{IndexMeta, SegmentId};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::{Index, IndexWriter, TantivyDocument};
+use xxhash_rust::xxh3::xxh3_64;
 
 use self::delete_query::DeleteQuery;
 pub use self::merging::Deletions;
@@ -101,14 +102,16 @@ impl SegmentStore {
         let Some(payload) = metas.payload else {
             return Err(Error::Damaged("it was never finished".into()));
         };
-        match payload.rsplit_once(' ') {
-            Some((found, position)) if found == wanted => position
-                .parse()
-                .map_err(|_| Error::Damaged(format!("no position: {payload}"))),
-            _ => Err(Error::OtherVersion {
+        let Some((position, sum)) = position_in(&payload, &wanted) else {
+            return Err(Error::OtherVersion {
                 found: payload,
                 wanted,
-            }),
+            });
+        };
+        let is_damaged = sum.is_some_and(|sum| sum != sum_of(&wanted, position));
+        match position.parse() {
+            Ok(position) if !is_damaged => Ok(position),
+            Ok(_) | Err(_) => Err(Error::Damaged(format!("no position: {payload}"))),
         }
     }
 
@@ -157,7 +160,9 @@ impl SegmentStore {
             writer.add_document(self.fields.document(part, at))?;
         }
         let mut commit = writer.prepare_commit()?;
-        commit.set_payload(&format!("{} {position}", self.stamp()));
+        let (stamp, position) = (self.stamp(), position.to_string());
+        let sum = sum_of(&stamp, &position);
+        commit.set_payload(&format!("{stamp} {position} {sum}"));
         commit.commit()?;
         Ok(IndexCommit { writer })
     }
@@ -220,6 +225,22 @@ impl SegmentStore {
     fn stamp(&self) -> String {
         format!("text {FORMAT}.{ANALYSER}.{}", self.version)
     }
+}
+
+/// Splits what a commit says of itself into the position and its checksum, which earlier releases did not write. `None`
+/// for another version.
+fn position_in<'p>(payload: &'p str, stamp: &str) -> Option<(&'p str, Option<&'p str>)> {
+    let position = payload.strip_prefix(stamp)?.strip_prefix(' ')?;
+    Some(match position.split_once(' ') {
+        Some((position, sum)) => (position, Some(sum)),
+        None => (position, None),
+    })
+}
+
+/// The list of the segments has no checksum, and a wrong position would skip events.
+fn sum_of(stamp: &str, position: &str) -> String {
+    let sum = xxh3_64(format!("{stamp} {position}").as_bytes());
+    format!("{sum:016x}")
 }
 
 /// A commit that is on disk but not tidied yet.

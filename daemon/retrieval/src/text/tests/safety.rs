@@ -62,6 +62,31 @@ fn a_damaged_file_is_an_error_or_answers_and_never_ends_the_process() {
 }
 
 #[test]
+fn a_flipped_bit_in_the_position_of_a_commit_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    documents(folder.path(), &["x one", "x two"])
+        .flush()
+        .unwrap();
+    let list = folder.path().join("meta.json");
+    let whole = std::fs::read(&list).unwrap();
+    let text = String::from_utf8(whole.clone()).unwrap();
+    let start = text.find("\"text ").unwrap() + 1;
+    let end = start + text[start..].find('"').unwrap();
+    assert!(end - start > 20, "{text}");
+    for at in start..end {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1;
+        std::fs::write(&list, flipped).unwrap();
+        let error = TextIndex::open(folder.path(), 1).err().unwrap();
+        assert!(error.is_cured_by_rebuilding(), "{error}");
+    }
+    // As earlier releases wrote it.
+    let short = text[start..end].rsplit_once(' ').unwrap().0;
+    std::fs::write(&list, text.replace(&text[start..end], short)).unwrap();
+    assert_eq!(TextIndex::open(folder.path(), 1).unwrap().position(), 2);
+}
+
+#[test]
 fn what_was_not_settled_is_gone_after_a_crash_and_the_position_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let index = documents(folder.path(), &["x one", "x two"]);
