@@ -310,7 +310,7 @@ fn a_flipped_bit_is_found_after_a_kill() {
     for path in segments {
         let whole = fs::read(&path).unwrap();
         let mut flipped = whole.clone();
-        flipped[whole.len() / 3] ^= 1;
+        *flipped.get_mut(whole.len() / 3).unwrap() ^= 1;
         fs::write(&path, &flipped).unwrap();
         let copy = tempfile::tempdir().unwrap();
         fs::create_dir(copy.path().join("text")).unwrap();
