@@ -30,8 +30,8 @@ impl Scale {
     pub fn of_run() -> Self {
         match std::env::var_os("LORE_HURT_FULL") {
             Some(_) => Self {
-                large: 64,
-                names: 100_000,
+                large: 4,
+                names: 20_000,
             },
             None => Self {
                 large: 2,
