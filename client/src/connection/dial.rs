@@ -23,7 +23,7 @@ const FULL_PAUSE: Duration = Duration::from_millis(5);
 /// Why no daemon listens at a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SocketState {
-    /// There is no such file (`ENOENT`).
+    /// The file does not exist (`ENOENT`).
     Missing,
     /// The file is there, but no process listens on it (`ECONNREFUSED`): its daemon was killed.
     Stale,

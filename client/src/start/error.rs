@@ -11,7 +11,7 @@ use crate::paths::Paths;
 /// Reason why the daemon was not started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// There is no daemon program.
+    /// The program of the daemon was not found.
     #[error(
         "the daemon is not running, and no `lored` program was found: not in LORE_DAEMON, not next to {beside}, not on PATH"
     )]

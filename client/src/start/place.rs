@@ -205,7 +205,7 @@ impl fmt::Display for PlaceDoubt {
 mod tests {
     use super::*;
 
-    /// A person's machine: nothing is doubtful, and there is no store yet.
+    /// A person's machine without a store: a daemon may start.
     const USUAL: Evidence = Evidence {
         has_store: false,
         file_system: FileSystem::Disk,

@@ -265,7 +265,7 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
         "backup_objects" => one(json!({"objects": vec!["a".repeat(64); 256]})),
         "forget" => each(vec![
             json!({"session": session, "dry_run": true}),
-            json!({"of_agent": "nobody", "dry_run": true}),
+            json!({"of_agent": "unknown", "dry_run": true}),
         ]),
         "list_suspects" => one(json!({"include_reviewed": true, "limit": PAGE_MAX})),
         "review" => one(json!({"event": 1, "judgement": "open"})),

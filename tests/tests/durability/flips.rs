@@ -19,7 +19,7 @@ use super::inside::{Original, Outcome};
 /// and `LORE_OPENED_FLIPS` override them.
 const FLIPS: u64 = 150;
 const OPENED_FLIPS: u64 = 300;
-/// Of so many stores that seem whole, one is verified besides.
+/// One store in this many that seem intact is also verified.
 const VERIFY_EVERY: u64 = 20;
 const STEPS: u64 = 90;
 /// Keyspaces that have tables: the names of the keyspaces, the log, and views.

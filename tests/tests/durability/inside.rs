@@ -161,7 +161,7 @@ impl Original {
             return Outcome::Told(told);
         }
         assert_eq!(gap, None, "positions are missing");
-        let found = found.expect("or it is told");
+        let found = found.expect("rows that are read, since no damage was reported");
         let is_all = next - 1 == self.events();
         let expected = match is_all {
             true => self.rows.clone(),

@@ -15,7 +15,7 @@ use super::inside::{Original, Outcome};
 /// `LORE_CUTS` and `LORE_OPENED_CUTS` override them.
 const CUTS: u64 = 36;
 const OPENED_CUTS: u64 = 120;
-/// Of so many cuts, one is verified besides.
+/// One cut in this many is also verified.
 const VERIFY_EVERY: usize = 20;
 /// Steps of each writer in each of two runs; some are too large for an event, and become files.
 const STEPS: u32 = 12;

@@ -96,7 +96,7 @@ impl UntouchedMark {
         }
     }
 
-    /// Returns which files were touched after the mark was left; `None` when there is no mark.
+    /// Returns the files that were touched after the mark was written; `None` without a mark.
     pub fn touched(&self) -> Option<Vec<FilePart>> {
         let left = std::fs::read(&self.path).ok()?;
         let mut left = left.chunks(CODE_BYTES);
