@@ -35,7 +35,9 @@ use tokio_util::sync::CancellationToken;
 use super::connection_slots::ConnectionSlot;
 use super::frames::{Endpoint, Host, busy, check_host_session};
 use super::limits::{MemoryPermit, SMALL_BYTES};
-use super::mcp::{ConnectionLifetime, LineError, RawMcpCall, Server, anonymous, unload};
+use super::mcp::{
+    ConnectionLifetime, LineError, RawMcpCall, Server, anonymous, replacement_json, unload,
+};
 use super::tool_selection::ToolSelection;
 use crate::error::Refusal;
 
@@ -222,10 +224,11 @@ impl Service {
             .mcp(endpoint, host, raw_call.clone(), unwanted)
             .handle(request)
             .await;
-        match raw_call {
+        let answer = match raw_call {
             Some(raw_call) => complete(&raw_call, answer).await,
             None => answer,
-        }
+        };
+        within_line(answer, endpoint.limits.mcp_line_bytes_max).await
     }
 
     /// Creates a service for one request.
@@ -276,6 +279,18 @@ async fn complete(raw_call: &RawMcpCall, answer: Answer) -> Answer {
     let Ok(body) = body.collect().await;
     let (body, _memory) = raw_call.complete(body.to_bytes().into());
     Response::from_parts(head, Full::new(Bytes::from(body)).boxed())
+}
+
+/// Replaces a response over `bytes_max` by an error. A stream has no size; its events are small.
+async fn within_line(answer: Answer, bytes_max: usize) -> Answer {
+    let bytes = answer.body().size_hint().exact();
+    if bytes.is_none_or(|bytes| bytes <= bytes_max as u64) {
+        return answer;
+    }
+    let (head, body) = answer.into_parts();
+    let Ok(body) = body.collect().await;
+    let error = replacement_json(&body.to_bytes(), bytes_max);
+    Response::from_parts(head, Full::new(Bytes::from(error)).boxed())
 }
 
 /// Reads a body; the buffer grows only with received bytes. After a refusal the rest is skipped, because a peer

@@ -268,6 +268,62 @@ async fn bad_bodies_get_their_answers() {
     assert_eq!(send(&fixture, chunked.as_bytes()).await.status, 413);
 }
 
+/// A response over the limit is refused with its id and its size, in both eras: a prompt with a long note, a long list.
+#[tokio::test]
+async fn no_response_is_over_its_limit() {
+    const BYTES_MAX: usize = 16 << 10;
+    let fixture = Fixture::open(Limits {
+        mcp_line_bytes_max: BYTES_MAX,
+        ..Limits::default()
+    });
+    let create = call(1, "create_session", json!({"session": "s-1"}));
+    post(&fixture, "/mcp", HOST, &create.to_string()).await;
+    let prompt = |bytes: usize| {
+        let arguments = json!({"session": "s-1", "note": "x".repeat(bytes)});
+        json!({"jsonrpc": "2.0", "id": "p\n", "method": "prompts/get",
+            "params": {"name": "hand_over", "arguments": arguments}})
+    };
+    let list = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list",
+        "params": {"_meta": {"lore/tools": "full"}}});
+    for (request, name, is_refused) in [
+        (prompt(1000), "Mcp-Name: hand_over\r\n", false),
+        (prompt(BYTES_MAX), "Mcp-Name: hand_over\r\n", true),
+        (list, "", true),
+    ] {
+        let (id, method) = (request["id"].clone(), request["method"].clone());
+        let headers = format!(
+            "{HOST}MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {}\r\n{name}",
+            method.as_str().unwrap()
+        );
+        let older = post(&fixture, "/mcp", HOST, &request.to_string()).await;
+        let newer = post(&fixture, "/mcp", &headers, &modern(request).to_string()).await;
+        for reply in [older, newer] {
+            assert!(reply.body.len() <= BYTES_MAX, "{method}");
+            let reply = reply.json();
+            assert_eq!(reply["id"], id, "{reply}");
+            assert_eq!(reply["result"].is_object(), !is_refused, "{reply}");
+            let code = &reply["error"]["data"]["code"];
+            assert_eq!(code == "RESPONSE_TOO_LARGE", is_refused, "{reply}");
+        }
+    }
+}
+
+/// Answers and notifications are accepted without an answer, whatever they hold.
+#[tokio::test]
+async fn what_asks_nothing_is_not_answered() {
+    let fixture = Fixture::open(Limits::default());
+    for body in [
+        r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"m"}}"#,
+        r#"{"jsonrpc":"2.0","id":98765432109876543210,"error":{"code":1,"message":"m"}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":98765432109876543210}}"#,
+        r#"{"jsonrpc":"2.0","method":"tools/call","params":[]}"#,
+    ] {
+        let reply = post(&fixture, "/mcp", HOST, body).await;
+        assert_eq!((reply.status, reply.body.as_str()), (202, ""), "{body}");
+    }
+}
+
 /// A peer that sends its request too slowly is disconnected, in the head and in the body.
 #[tokio::test]
 async fn slow_requests_are_closed() {

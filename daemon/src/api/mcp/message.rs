@@ -26,6 +26,9 @@ const ODD_ID_BYTES_MAX: usize = 256;
 /// Arguments of a call that has none.
 const NO_ARGUMENTS: &[u8] = b"{}";
 
+/// A message without an effect and without an answer.
+const NOTHING_ASKED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
 /// The parse result of a line.
 #[derive(Debug)]
 pub enum Message {
@@ -102,13 +105,18 @@ pub fn check(line: &[u8]) -> Result<(), LineError> {
     parse(line).map(drop)
 }
 
-/// Takes the arguments out of a call, in a body that rmcp reads by itself.
+/// Takes the arguments out of a call, in a body that rmcp reads by itself. A message that is never answered, which rmcp
+/// would refuse, is replaced by a notification.
 ///
 /// # Errors
 /// [`LineError`], for the sender.
 pub fn unload(body: &mut Vec<u8>) -> Result<Option<RawMcpCall>, LineError> {
     let arguments = match parse(body)? {
-        ParsedLine::Nothing | ParsedLine::Other(_) => return Ok(None),
+        ParsedLine::Other(_) => return Ok(None),
+        ParsedLine::Nothing => {
+            *body = NOTHING_ASKED.to_vec();
+            return Ok(None);
+        }
         ParsedLine::Call(_, _, None) => NO_ARGUMENTS.to_vec(),
         ParsedLine::Call(_, _, Some(Range { start, end })) => {
             let rest = body.split_off(end);
@@ -435,6 +443,9 @@ mod tests {
         let mut ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec();
         assert!(unload(&mut ping).unwrap().is_none());
         assert!(unload(&mut b"{".to_vec()).is_err());
+        let mut answer = br#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#.to_vec();
+        assert!(unload(&mut answer).unwrap().is_none());
+        assert_eq!(answer, NOTHING_ASKED);
     }
 
     #[test]

@@ -36,6 +36,7 @@ use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+pub use too_large::replacement_json;
 use transport::{Answer, LineTransport};
 
 use super::connection_slots::ConnectionSlot;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::content_form::ContentForm;
+use super::id::id_in;
 use super::line_error::protocol_error;
 use crate::api::resources::Resources;
 use crate::error::{Code, Refusal};
@@ -131,6 +132,14 @@ pub fn replacement(
         JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
     };
     ServerJsonRpcMessage::error(error(bytes, bytes_max), id)
+}
+
+/// Replaces the JSON of a response that is too large for a line, with its id.
+#[must_use]
+pub fn replacement_json(response: &[u8], bytes_max: usize) -> Vec<u8> {
+    let error = error(response.len(), bytes_max);
+    let message = ServerJsonRpcMessage::error(error, id_in(response));
+    serde_json::to_vec(&message).unwrap_or_default()
 }
 
 /// The error for a response that is too large for a line.

@@ -153,3 +153,34 @@ async fn ids_are_completed() {
     let answer = peer.request(complete(free, "to", "x")).await;
     assert_eq!(answer["result"]["completion"]["values"], json!([]));
 }
+
+/// A prompt that is larger than a line is refused with its size, in both eras.
+#[tokio::test]
+async fn no_prompt_is_over_the_limit_of_a_line() {
+    let limits = Limits {
+        mcp_line_bytes_max: 64 << 10,
+        ..Limits::default()
+    };
+    let fixture = Fixture::with_resources(limits, RESOURCES);
+    let mut peer = fixture.peer().await;
+    peer.request(initialize("2025-11-25")).await;
+    content(
+        &peer
+            .call(1, "create_session", json!({"session": "s-1"}))
+            .await,
+    );
+    let hand_over = |bytes: usize| {
+        let note = "x".repeat(bytes);
+        ask(
+            "prompts/get",
+            json!({"name": "hand_over", "arguments": {"session": "s-1", "note": note}}),
+        )
+    };
+    for era in [|request| request, modern] {
+        let made = peer.request(era(hand_over(32 << 10))).await;
+        assert!(made["result"]["messages"].is_array(), "{made}");
+        let refused = peer.request(era(hand_over(64 << 10))).await;
+        assert_eq!(refused["id"], 2);
+        assert_eq!(refused["error"]["data"]["code"], "RESPONSE_TOO_LARGE");
+    }
+}
