@@ -35,9 +35,9 @@ use crate::state::State;
 
 /// State that a connection needs.
 #[derive(Clone)]
-pub struct Endpoint {
-    /// Calls operations.
-    pub dispatch: Dispatch,
+pub struct Endpoint<C = Dispatch> {
+    /// What is called: the daemon's operations and resources, or another catalog over MCP.
+    pub dispatch: C,
     /// Limits of one peer.
     pub limits: Arc<Limits>,
     /// Memory budget of all peers.

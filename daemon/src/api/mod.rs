@@ -27,11 +27,17 @@ mod test_operations;
 mod tool_selection;
 
 pub use alone::LoneCall;
+pub use changes::ChangeSet;
+pub use connection_slots::ConnectionSlots;
 pub use dispatch::Dispatch;
 pub use frames::{Endpoint, caller_of};
-pub use http::HttpAuth;
+pub use http::{HttpAuth, Service as HttpService};
 pub use limits::{Budget, Limits};
 pub use listener::{Peer, TenantHandle, TenantResolver, Transports};
-pub use mcp::{ContentSetting, check as check_mcp_line};
+pub use mcp::{
+    Catalog, ContentSetting, ReplyShape, ResourceChanges, ResultEncoder, ToolCall,
+    check as check_mcp_line,
+};
 pub use operations::TABLE;
 pub use resources::{RESOURCES, Resources};
+pub use tool_selection::ToolSelection;

@@ -3,6 +3,7 @@
 
 mod client;
 mod detached;
+mod fixtures;
 mod flood;
 mod follow;
 mod host_sessions;

@@ -36,7 +36,7 @@ use super::connection_slots::ConnectionSlot;
 use super::frames::{Endpoint, Host, busy, check_host_session};
 use super::limits::{MemoryPermit, SMALL_BYTES};
 use super::mcp::{
-    ConnectionLifetime, LineError, RawMcpCall, Server, anonymous, replacement_json, unload,
+    Catalog, ConnectionLifetime, LineError, RawMcpCall, Server, anonymous, replacement_json, unload,
 };
 use super::tool_selection::ToolSelection;
 use crate::error::Refusal;
@@ -53,13 +53,19 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 const PIECE_BYTES: usize = 256 * 1024;
 
 type Answer = Response<BoxBody<Bytes, Infallible>>;
-type Mcp = StreamableHttpService<Server, NeverSessionManager>;
+type Mcp<C> = StreamableHttpService<Server<C>, NeverSessionManager>;
 
 /// The HTTP transport.
 pub struct Service {
     config: StreamableHttpServerConfig,
     /// Authorization where peers are not identified by their sockets.
     auth: Option<HttpAuth>,
+}
+
+impl Default for Service {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Service {
@@ -89,15 +95,16 @@ impl Service {
     ///
     /// # Errors
     /// When requests are not HTTP or arrive too slowly, or when the peer does not read its answers.
-    pub async fn serve<R, W>(
+    pub async fn serve<C, R, W>(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &Endpoint<C>,
         uid: u32,
         connection_slot: &ConnectionSlot,
         reader: R,
         writer: W,
     ) -> io::Result<()>
     where
+        C: Catalog,
         R: AsyncRead + Unpin,
         W: AsyncWrite + Unpin,
     {
@@ -160,7 +167,12 @@ impl Service {
         Some(refusal(status, &body))
     }
 
-    async fn answer(&self, endpoint: &Endpoint, host: &Host, request: Request<Incoming>) -> Answer {
+    async fn answer<C: Catalog>(
+        &self,
+        endpoint: &Endpoint<C>,
+        host: &Host,
+        request: Request<Incoming>,
+    ) -> Answer {
         if request.uri().path() != PATH {
             let path: String = request.uri().path().chars().take(64).collect();
             let body = ErrorBody::new(Code::NotFound, format!("path {path} not found"))
@@ -198,10 +210,17 @@ impl Service {
                     .hint("Send one JSON-RPC message.");
                 return broken(&LineError::of(&[], ErrorCode::INVALID_REQUEST, body));
             }
-            Method::POST => match unload(&mut body) {
-                Ok(raw_call) => raw_call,
-                Err(fault) => return broken(&fault),
-            },
+            Method::POST => {
+                let catalog = &endpoint.dispatch;
+                let stay = |name: &str| {
+                    let tool = catalog.find_tool(name);
+                    tool.is_some_and(|tool| catalog.mirrors_arguments(tool))
+                };
+                match unload(&mut body, stay) {
+                    Ok(raw_call) => raw_call,
+                    Err(fault) => return broken(&fault),
+                }
+            }
             _ => None,
         };
         // If the peer disconnects, this future is dropped, but the call continues in a task of rmcp's until its next check.
@@ -225,20 +244,20 @@ impl Service {
             .handle(request)
             .await;
         let answer = match raw_call {
-            Some(raw_call) => complete(&raw_call, answer).await,
+            Some(raw_call) => complete(raw_call, answer).await,
             None => answer,
         };
         within_line(answer, endpoint.limits.mcp_line_bytes_max).await
     }
 
     /// Creates a service for one request.
-    fn mcp(
+    fn mcp<C: Catalog>(
         &self,
-        endpoint: &Endpoint,
+        endpoint: &Endpoint<C>,
         host: Host,
         raw_call: Option<Arc<RawMcpCall>>,
         unwanted: CancellationToken,
-    ) -> Mcp {
+    ) -> Mcp<C> {
         let bytes_max = endpoint.limits.frame_bytes_max;
         let config = self.config.clone().with_max_request_body_bytes(bytes_max);
         let endpoint = endpoint.clone();
@@ -274,8 +293,21 @@ fn tools_of(query: Option<&str>) -> Option<String> {
 }
 
 /// Inserts the reply into rmcp's answer.
-async fn complete(raw_call: &RawMcpCall, answer: Answer) -> Answer {
+async fn complete(raw_call: Arc<RawMcpCall>, answer: Answer) -> Answer {
+    let is_stream = answer.body().size_hint().exact().is_none();
     let (head, body) = answer.into_parts();
+    if is_stream {
+        // Notifications come before the result: each event passes at once.
+        let mut memory = None;
+        let body = body.map_frame(move |frame| {
+            frame.map_data(|event| {
+                let (event, reserved) = raw_call.complete(event.into());
+                memory = reserved.or(memory.take());
+                Bytes::from(event)
+            })
+        });
+        return Response::from_parts(head, body.boxed());
+    }
     let Ok(body) = body.collect().await;
     let (body, _memory) = raw_call.complete(body.to_bytes().into());
     Response::from_parts(head, Full::new(Bytes::from(body)).boxed())
@@ -295,8 +327,8 @@ async fn within_line(answer: Answer, bytes_max: usize) -> Answer {
 
 /// Reads a body; the buffer grows only with received bytes. After a refusal the rest is skipped, because a peer
 /// may write its whole request before it reads the answer.
-async fn read(
-    endpoint: &Endpoint,
+async fn read<C>(
+    endpoint: &Endpoint<C>,
     is_asked_for: bool,
     mut body: Incoming,
 ) -> Result<(Vec<u8>, MemoryPermit), Answer> {
@@ -307,8 +339,8 @@ async fn read(
     read
 }
 
-async fn read_up_to(
-    endpoint: &Endpoint,
+async fn read_up_to<C>(
+    endpoint: &Endpoint<C>,
     body: &mut Incoming,
 ) -> Result<(Vec<u8>, MemoryPermit), Answer> {
     let bytes_max = endpoint.limits.frame_bytes_max;

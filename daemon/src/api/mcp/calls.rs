@@ -1,30 +1,28 @@
-//! Calls of operations over MCP: the caller, the permits and the result.
+//! Calls of tools over MCP: the caller, the permits and the form of the result.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use lore::protocol::{Args, agent_name, printable};
-use rmcp::RoleServer;
-use rmcp::model::{CallToolResult, Implementation};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, Implementation};
 use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 
+use super::catalog::{Catalog, ToolCall};
 use super::content_form::ContentForm;
 use super::host_session;
 use super::in_flight::InFlightCall;
 use super::named::{key_of, named_tools};
 use super::raw_call::RawMcpCall;
-use super::results::{refused, replied};
 use super::server::Server;
-use super::too_large::{fitting, resource_of, within_announced};
-use crate::api::hints::for_tools;
 use crate::locks::unpoisoned;
 use crate::log::Actor;
-use crate::operation::{Access, Answer, Caller, Operation};
+use crate::operation::{Access, Caller};
 
 /// Maximum length of a client's label, in characters.
 const CLIENT_CHARS_MAX: usize = 128;
 
-impl Server {
+impl<C: Catalog> Server<C> {
     /// Builds the caller from the connection and the request.
     pub(super) fn caller_of(&self, cx: &RequestContext<RoleServer>, access: Access) -> Caller {
         let mut caller = self.host.caller.clone();
@@ -48,7 +46,7 @@ impl Server {
     }
 
     /// Returns which content the result of a call carries.
-    fn content_form(&self, cx: &RequestContext<RoleServer>) -> ContentForm {
+    pub(super) fn content_form(&self, cx: &RequestContext<RoleServer>) -> ContentForm {
         let is_whole = match named_tools(&cx.meta) {
             Ok(Some(tools)) => tools.is_whole(),
             Ok(None) | Err(_) => self.tools().is_whole(),
@@ -73,48 +71,23 @@ impl Server {
         })
     }
 
-    /// Builds the result of a call, if it fits into a line.
-    pub(super) fn result(
-        &self,
-        operation: &Operation,
-        answer: Answer,
-        cx: &RequestContext<RoleServer>,
-        raw_call: &RawMcpCall,
-    ) -> CallToolResult {
-        let form = self.content_form(cx);
-        let (refusal, more) = match answer {
-            Err(refusal) => (refusal, None),
-            Ok(reply) => {
-                let fits = within_announced(operation, &reply).and_then(|()| {
-                    fitting(operation, &reply, form, self.limits.mcp_line_bytes_max)
-                });
-                match fits {
-                    Ok(form) => return replied(operation, reply, form, raw_call),
-                    Err(refusal) => {
-                        let resources = self.dispatch.resources();
-                        (refusal, resource_of(operation.name, &reply, resources))
-                    }
-                }
-            }
-        };
-        let body = for_tools(&refusal, &self.tools(), Some(operation.name));
-        refused(&body, form, more)
-    }
-
+    /// Calls a tool with its permits.
     pub(super) async fn call(
         &self,
-        operation: &Operation,
+        tool: C::Tool,
         mut caller: Caller,
+        request: &CallToolRequestParams,
         raw_call: &RawMcpCall,
-        in_flight_call: Option<&InFlightCall>,
-    ) -> Answer {
+        cx: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let in_flight_call = cx.extensions.get::<Arc<InFlightCall>>();
         if let Some(in_flight_call) = in_flight_call {
             caller.wait_permit = in_flight_call.wait_permit().clone();
         }
         let bytes = match in_flight_call {
             Some(in_flight_call) => in_flight_call.bytes(),
             // A long poll has dropped its arguments by then.
-            None if operation.waits => 0,
+            None if self.catalog.waits(tool) => 0,
             None => raw_call.bytes(),
         };
         let _permit = match in_flight_call {
@@ -124,9 +97,15 @@ impl Server {
             Some(_) | None => None,
         };
         let _turn = self.budget.turn(bytes).await;
-        let args = Args::Json(raw_call.take_arguments().unwrap_or_default());
-        self.dispatch
-            .call_until(&self.unwanted, caller, operation.name, args)
-            .await
+        let call = ToolCall {
+            caller,
+            arguments: Args::Json(raw_call.take_arguments().unwrap_or_default()),
+            request,
+            cx,
+            unwanted: &self.unwanted,
+            server: self,
+            raw_call,
+        };
+        self.catalog.call_tool(tool, call).await
     }
 }

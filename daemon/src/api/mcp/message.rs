@@ -105,12 +105,16 @@ pub fn check(line: &[u8]) -> Result<(), LineError> {
     parse(line).map(drop)
 }
 
-/// Takes the arguments out of a call, in a body that rmcp reads by itself. A message that is never answered, which rmcp
-/// would refuse, is replaced by a notification.
+/// Takes the arguments out of a call, in a body that rmcp reads by itself. Those of a tool that `stay` names are copied:
+/// rmcp compares them with the headers of the request. A message that is never answered, which rmcp would refuse, is
+/// replaced by a notification.
 ///
 /// # Errors
 /// [`LineError`], for the sender.
-pub fn unload(body: &mut Vec<u8>) -> Result<Option<RawMcpCall>, LineError> {
+pub fn unload(
+    body: &mut Vec<u8>,
+    stay: impl Fn(&str) -> bool,
+) -> Result<Option<RawMcpCall>, LineError> {
     let arguments = match parse(body)? {
         ParsedLine::Other(_) => return Ok(None),
         ParsedLine::Nothing => {
@@ -118,6 +122,9 @@ pub fn unload(body: &mut Vec<u8>) -> Result<Option<RawMcpCall>, LineError> {
             return Ok(None);
         }
         ParsedLine::Call(_, _, None) => NO_ARGUMENTS.to_vec(),
+        ParsedLine::Call(call, _, Some(range)) if stay(&call.params.name) => {
+            body.get(range).unwrap_or_default().to_vec()
+        }
         ParsedLine::Call(_, _, Some(Range { start, end })) => {
             let rest = body.split_off(end);
             let arguments = body.split_off(start);
@@ -432,19 +439,24 @@ mod tests {
                 r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"\u0061rguments":{arguments},"name":"n"}},"id":1}}"#
             )
         };
+        let none_stay = |_: &str| false;
         let mut unloaded = body(arguments).into_bytes();
-        let raw_call = unload(&mut unloaded).unwrap().unwrap();
+        let raw_call = unload(&mut unloaded, none_stay).unwrap().unwrap();
         assert_eq!(unloaded, body("{}").as_bytes());
         assert_eq!(raw_call.take_arguments().unwrap(), arguments.as_bytes());
+        let mut whole = body(arguments).into_bytes();
+        let raw_call = unload(&mut whole, |name| name == "n").unwrap().unwrap();
+        assert_eq!(whole, body(arguments).as_bytes());
+        assert_eq!(raw_call.take_arguments().unwrap(), arguments.as_bytes());
         let mut none = body("null").into_bytes();
-        let raw_call = unload(&mut none).unwrap().unwrap();
+        let raw_call = unload(&mut none, none_stay).unwrap().unwrap();
         assert_eq!(none, body("null").as_bytes());
         assert_eq!(raw_call.take_arguments().unwrap(), b"{}");
         let mut ping = br#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_vec();
-        assert!(unload(&mut ping).unwrap().is_none());
-        assert!(unload(&mut b"{".to_vec()).is_err());
+        assert!(unload(&mut ping, none_stay).unwrap().is_none());
+        assert!(unload(&mut b"{".to_vec(), none_stay).is_err());
         let mut answer = br#"{"jsonrpc":"2.0","error":{"code":1,"message":"m"}}"#.to_vec();
-        assert!(unload(&mut answer).unwrap().is_none());
+        assert!(unload(&mut answer, none_stay).unwrap().is_none());
         assert_eq!(answer, NOTHING_ASKED);
     }
 

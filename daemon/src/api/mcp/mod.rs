@@ -2,8 +2,10 @@
 
 mod argument_rules;
 mod calls;
+mod catalog;
 mod completions;
 mod content_form;
+mod daemon_catalog;
 mod host_session;
 mod id;
 mod in_flight;
@@ -26,10 +28,12 @@ mod transport;
 use std::io;
 use std::sync::Arc;
 
+pub use catalog::{Catalog, ResourceChanges, ResultEncoder, ToolCall};
 pub use content_form::ContentSetting;
 pub use line_error::LineError;
 pub use message::{check, unload};
 pub use raw_call::RawMcpCall;
+pub use results::ReplyShape;
 use rmcp::service::serve_directly;
 pub use server::{ConnectionLifetime, Server};
 use tokio::io::{AsyncBufRead, AsyncWrite, AsyncWriteExt};
@@ -75,14 +79,15 @@ pub fn anonymous(uid: u32, limits: &Limits) -> Host {
 ///
 /// # Errors
 /// When the peer does not read its answers. Invalid lines get an error answer instead.
-pub async fn serve<R, W>(
-    endpoint: &Endpoint,
+pub async fn serve<C, R, W>(
+    endpoint: &Endpoint<C>,
     host: Host,
     connection_slot: &ConnectionSlot,
     reader: R,
     mut writer: W,
 ) -> io::Result<()>
 where
+    C: Catalog,
     R: AsyncBufRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin,
 {

@@ -4,13 +4,12 @@ use lore::protocol::{Code, ErrorBody, nearest, printable, tools as said};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolResult, ContentBlock, ErrorCode, Implementation, InitializeResult, MetaObject,
-    ProtocolVersion, Resource, ResourcesCapability, ServerCapabilities,
+    ProtocolVersion, Resource, ResourcesCapability, ServerCapabilities, Tool,
 };
 use serde_json::{Value, json};
 
 use super::content_form::ContentForm;
 use super::raw_call::{Content, RawMcpCall};
-use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
 use crate::operation::{Operation, Reply};
 
@@ -34,17 +33,38 @@ pub fn about(has_resources: bool, tells_changes: bool, tools: &ToolSelection) ->
         .with_instructions(tools.instructions())
 }
 
+/// What the result of a tool depends on, besides the reply.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplyShape {
+    /// Name of the tool.
+    pub tool: &'static str,
+    /// Property name that wraps a reply in structured content, when it is not an object.
+    pub wrapped_as: Option<&'static str>,
+    /// Maximum number of characters that the tool announces to its hosts.
+    pub chars_max: Option<u64>,
+}
+
+impl From<&Operation> for ReplyShape {
+    fn from(operation: &Operation) -> Self {
+        Self {
+            tool: operation.name,
+            wrapped_as: operation.wrapped_as,
+            chars_max: operation.result_chars_max,
+        }
+    }
+}
+
 /// Builds the result of a call; its content stays in the raw call.
 #[must_use]
 pub fn replied(
-    operation: &Operation,
+    shape: ReplyShape,
     reply: Reply,
     form: ContentForm,
     raw_call: &RawMcpCall,
 ) -> CallToolResult {
     raw_call.leave(Content {
         json: reply.json,
-        wrapped_as: operation.wrapped_as,
+        wrapped_as: shape.wrapped_as,
         readable: reply.readable,
         warnings: reply.unshown_warnings,
         is_structured: form.is_structured(),
@@ -62,12 +82,12 @@ const NAME_BYTES_MAX: usize = 40;
 
 /// Builds the short error for an unknown tool: a model that guesses a name reads it.
 #[must_use]
-pub fn unknown_tool(name: &str, tools: &ToolSelection) -> ErrorData {
+pub fn unknown_tool(name: &str, listed: &[Tool]) -> ErrorData {
     let mut shown: String = printable(name)
         .filter(|letter| !"\"\\".contains(*letter))
         .collect();
     shown.truncate(shown.floor_char_boundary(NAME_BYTES_MAX));
-    let names = TABLE.keys().copied().filter(|name| tools.has(name));
+    let names = listed.iter().map(|tool| tool.name.as_ref());
     let message = match nearest(&shown, names) {
         Some(near) => format!("unknown tool `{shown}`; did you mean `{near}`?"),
         None => format!("unknown tool `{shown}`; `tools/list` names all"),

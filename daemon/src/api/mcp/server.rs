@@ -1,4 +1,4 @@
-//! The rmcp server: serves the operation table and the resource table.
+//! The rmcp server: serves a catalog.
 
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
@@ -22,20 +22,17 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
-use super::completions;
+use super::catalog::Catalog;
 use super::in_flight::InFlightCall;
 use super::named::named_tools;
-use super::prompts;
 use super::raw_call::RawMcpCall;
 use super::resources;
-use super::results::{about, unknown_tool};
+use super::results::{about, refused, unknown_tool};
 use super::subscriptions::{self, Subscriptions};
-use super::tools;
 use super::transport::RequestStart;
-use crate::api::dispatch::Dispatch;
 use crate::api::frames::{Endpoint, Host};
+use crate::api::hints::for_tools;
 use crate::api::limits::{Budget, Limits};
-use crate::api::operations::TABLE;
 use crate::api::tool_selection::ToolSelection;
 use crate::error::Refusal;
 use crate::locks::lock_unpoisoned;
@@ -83,8 +80,8 @@ pub enum ConnectionLifetime {
 }
 
 /// The MCP server of one connection.
-pub struct Server {
-    pub(super) dispatch: Dispatch,
+pub struct Server<C: Catalog> {
+    pub(super) catalog: C,
     pub(super) budget: Budget,
     pub(super) limits: Arc<Limits>,
     pub(super) host: Host,
@@ -103,18 +100,18 @@ pub struct Server {
     pub(super) unwanted: CancellationToken,
 }
 
-impl Server {
+impl<C: Catalog> Server<C> {
     /// Creates a server for this host. Long polls end when `over` is cancelled.
     #[must_use]
     pub fn new(
-        endpoint: &Endpoint,
+        endpoint: &Endpoint<C>,
         mut host: Host,
         lifetime: ConnectionLifetime,
         over: CancellationToken,
     ) -> Self {
         host.caller.wait_permit = WaitPermit::until(over.clone());
         Self {
-            dispatch: endpoint.dispatch.clone(),
+            catalog: endpoint.dispatch.clone(),
             budget: endpoint.budget.clone(),
             limits: Arc::clone(&endpoint.limits),
             host,
@@ -157,7 +154,7 @@ impl Server {
     }
 
     fn has_resources(&self) -> bool {
-        !self.dispatch.resources().kinds().is_empty()
+        self.catalog.has_resources()
     }
 
     /// Returns whether a host of the older era can subscribe.
@@ -188,7 +185,7 @@ async fn unless_cancelled<T>(
     }
 }
 
-impl ServerHandler for Server {
+impl<C: Catalog> ServerHandler for Server<C> {
     fn get_info(&self) -> ServerConfig {
         // The newest era opens a separate stream for changes, also on a server for one request.
         about(self.has_resources(), true, &self.tools())
@@ -229,7 +226,7 @@ impl ServerHandler for Server {
         if self.has_subscriptions() {
             let watched = self
                 .subscriptions
-                .watch(&self.dispatch, &cx.peer, &self.over);
+                .watch(&self.catalog, &cx.peer, &self.over);
             if let Err(refusal) = watched.await {
                 tracing::warn!(%refusal, "changes of resources are not watched");
             }
@@ -249,41 +246,46 @@ impl ServerHandler for Server {
         if tools.is_whole() {
             self.has_schemas.store(true, Ordering::Relaxed);
         }
-        Ok(ListToolsResult::with_all_items(tools::listed(&tools)))
+        Ok(ListToolsResult::with_all_items(
+            self.catalog.list_tools(&tools),
+        ))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::find(name).cloned()
+        let tool = self.catalog.find_tool(name)?;
+        self.catalog.describe_tool(tool)
     }
 
-    /// Calls an operation; a panic becomes an error answer.
+    /// Calls a tool; a panic becomes an error answer.
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
         cx: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(operation) = TABLE.get(request.name.as_ref()) else {
-            return Err(unknown_tool(&request.name, &self.tools()));
+        let Some(tool) = self.catalog.find_tool(&request.name) else {
+            let listed = self.catalog.list_tools(&self.tools());
+            return Err(unknown_tool(&request.name, &listed));
         };
         let carried = cx.extensions.get::<Arc<RawMcpCall>>().cloned();
         let Some(raw_call) = carried.or_else(|| self.raw_call.clone()) else {
-            return Err(ErrorData::internal_error("a call has a parcel", None));
+            return Err(ErrorData::internal_error(
+                "the arguments of the call are missing",
+                None,
+            ));
         };
-        let caller = self.caller_of(&cx, operation.access);
-        let in_flight_call = cx.extensions.get::<Arc<InFlightCall>>().cloned();
-        let call = self.call(operation, caller, &raw_call, in_flight_call.as_deref());
+        let access = self.catalog.access(tool);
+        let caller = self.caller_of(&cx, access);
+        let call = self.call(tool, caller, &request, &raw_call, &cx);
         let call = AssertUnwindSafe(call).catch_unwind();
-        let answer = match operation.access {
+        let response = match access {
             Access::Read => unless_cancelled(&cx, call).await?,
             Access::Write => call.await,
         };
-        let answer = answer.unwrap_or_else(|_| {
-            Err(Refusal::new(
-                Code::Internal,
-                "the call failed inside the daemon",
-            ))
-        });
-        Ok(self.result(operation, answer, &cx, &raw_call).into())
+        response.unwrap_or_else(|_| {
+            let refusal = Refusal::new(Code::Internal, "the call failed inside the daemon");
+            let body = for_tools(&refusal, &self.tools(), None);
+            Ok(refused(&body, self.content_form(&cx), None).into())
+        })
     }
 
     async fn list_resources(
@@ -296,11 +298,9 @@ impl ServerHandler for Server {
         }
         let caller = self.caller_of(&cx, Access::Read);
         let cursor = request.and_then(|request| request.cursor);
-        let listed = self.dispatch.list_resources(&caller, cursor.as_deref());
-        match unless_cancelled(&cx, listed).await? {
-            Ok(listed) => Ok(resources::page(listed)),
-            Err(refusal) => Err(resources::refused(&refusal, &self.tools(), None)),
-        }
+        let listed = self.catalog.list_resources(&caller, cursor.as_deref());
+        let listed = unless_cancelled(&cx, listed).await?;
+        listed.map_err(|refusal| resources::refused(&refusal, &self.tools(), None))
     }
 
     async fn list_resource_templates(
@@ -314,7 +314,7 @@ impl ServerHandler for Server {
             >());
         }
         self.first_page(request)?;
-        Ok(resources::templates(self.dispatch.resources()))
+        Ok(self.catalog.list_templates())
     }
 
     async fn read_resource(
@@ -327,13 +327,9 @@ impl ServerHandler for Server {
         }
         let caller = self.caller_of(&cx, Access::Read);
         let uri = request.uri;
-        let (base, _) = resources::part_of(&uri);
-        let read = self.dispatch.read_resource(&caller, base);
         let bytes_max = self.limits.mcp_line_bytes_max;
-        let read = unless_cancelled(&cx, read).await?;
-        let read =
-            read.and_then(|(kind, text)| resources::contents(kind, uri.clone(), text, bytes_max));
-        match read {
+        let read = self.catalog.read_resource(&caller, &uri, bytes_max);
+        match unless_cancelled(&cx, read).await? {
             Ok(contents) => Ok(contents.into()),
             Err(refusal) => Err(resources::refused(&refusal, &self.tools(), Some(&uri))),
         }
@@ -350,11 +346,11 @@ impl ServerHandler for Server {
         // Watches before answering, so later changes are always reported.
         let watched = self
             .subscriptions
-            .watch(&self.dispatch, &cx.peer, &self.over);
+            .watch(&self.catalog, &cx.peer, &self.over);
         let added = async {
             watched.await?;
             self.subscriptions
-                .add(&self.dispatch, request.uri.clone())
+                .add(&self.catalog, request.uri.clone())
                 .await
         };
         let added = unless_cancelled(&cx, added).await?;
@@ -378,7 +374,7 @@ impl ServerHandler for Server {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         self.has_resources()
-            .then(|| subscriptions::granted(&self.dispatch, requested))
+            .then(|| subscriptions::granted(&self.catalog, requested))
     }
 
     async fn listen(&self, stream: SubscriptionContext) -> Result<(), ErrorData> {
@@ -388,7 +384,7 @@ impl ServerHandler for Server {
         let wait_permit = in_flight_call.map_or(&self.host.caller.wait_permit, |in_flight_call| {
             in_flight_call.wait_permit()
         });
-        let listened = subscriptions::listen(&self.dispatch, behind, &stream, wait_permit).await;
+        let listened = subscriptions::listen(&self.catalog, behind, &stream, wait_permit).await;
         listened.map_err(|refusal| resources::refused(&refusal, &self.tools(), None))
     }
 
@@ -418,7 +414,7 @@ impl ServerHandler for Server {
     ) -> Result<CompleteResult, ErrorData> {
         let caller = self.caller_of(&cx, Access::Read);
         let tools = self.tools();
-        let completed = completions::complete(&self.dispatch, caller, &tools, &request);
+        let completed = self.catalog.complete(caller, &tools, &request);
         unless_cancelled(&cx, completed).await?
     }
 
@@ -428,7 +424,7 @@ impl ServerHandler for Server {
         _cx: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         self.first_page(request)?;
-        Ok(prompts::list())
+        Ok(self.catalog.list_prompts())
     }
 
     async fn get_prompt(
@@ -438,7 +434,7 @@ impl ServerHandler for Server {
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = self.caller_of(&cx, Access::Read);
         let tools = self.tools();
-        let made = prompts::get(&self.dispatch, caller, &tools, request);
-        Ok(unless_cancelled(&cx, made).await??.into())
+        let made = self.catalog.get_prompt(caller, &tools, request);
+        unless_cancelled(&cx, made).await?
     }
 }

@@ -11,8 +11,8 @@ use rmcp::service::{Peer, SubscriptionContext, SubscriptionSink};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use crate::api::changes::{ChangeSet, Changes};
-use crate::api::dispatch::Dispatch;
+use super::catalog::{Catalog, ResourceChanges};
+use crate::api::changes::ChangeSet;
 use crate::error::{Code, Refusal};
 use crate::hint::{Tool, hint};
 use crate::locks::lock_unpoisoned;
@@ -38,14 +38,14 @@ impl Subscriptions {
     ///
     /// # Errors
     /// When no state is published.
-    pub async fn watch(
+    pub async fn watch<C: Catalog>(
         &self,
-        dispatch: &Dispatch,
+        catalog: &C,
         peer: &Peer<RoleServer>,
         over: &CancellationToken,
     ) -> Result<(), Refusal> {
         let begin = async || {
-            let changes = Changes::after(dispatch, None).await?;
+            let changes = catalog.changes(None).await?;
             let (to, over) = (Subscriber::Host(peer.clone()), over.clone());
             let addresses = Arc::clone(&self.addresses);
             tokio::spawn(async move {
@@ -64,9 +64,8 @@ impl Subscriptions {
     ///
     /// # Errors
     /// A missing resource is refused as when it is read; `RATE_LIMITED` at the limit.
-    pub async fn add(&self, dispatch: &Dispatch, address: String) -> Result<(), Refusal> {
-        let published = dispatch.context().read(None).await?;
-        dispatch.resources().check(&published.snapshot, &address)?;
+    pub async fn add<C: Catalog>(&self, catalog: &C, address: String) -> Result<(), Refusal> {
+        catalog.check_resource(&address).await?;
         let mut addresses = lock_unpoisoned(&self.addresses);
         if addresses.len() >= ADDRESSES_MAX && !addresses.contains(&address) {
             let message = format!("a connection subscribes to at most {ADDRESSES_MAX} resources");
@@ -86,15 +85,8 @@ impl Subscriptions {
 
 /// Returns the granted part of a stream's filter: lists, and existing URIs up to the limit.
 #[must_use]
-pub fn granted(dispatch: &Dispatch, wished: &SubscriptionFilter) -> SubscriptionFilter {
-    let state = dispatch.context().engine.published();
-    let is_there = |address: &&String| {
-        // While the store is reopened, existence cannot be checked, so every URI is granted.
-        state.as_ref().is_none_or(|state| {
-            let checked = dispatch.resources().check(&state.snapshot, address);
-            checked.is_ok()
-        })
-    };
+pub fn granted<C: Catalog>(catalog: &C, wished: &SubscriptionFilter) -> SubscriptionFilter {
+    let is_there = |address: &&String| catalog.may_have_resource(address);
     let mut filter = SubscriptionFilter::new();
     filter.resources_list_changed = wished.resources_list_changed.filter(|wished| *wished);
     filter.resource_subscriptions = wished.resource_subscriptions.as_ref().map(|addresses| {
@@ -105,14 +97,14 @@ pub fn granted(dispatch: &Dispatch, wished: &SubscriptionFilter) -> Subscription
 }
 
 /// Sends changes after a position to a stream of the newest era, until it is cancelled or the connection ends.
-pub async fn listen(
-    dispatch: &Dispatch,
+pub async fn listen<C: Catalog>(
+    catalog: &C,
     behind: Option<Position>,
     stream: &SubscriptionContext,
     wait_permit: &WaitPermit,
 ) -> Result<(), Refusal> {
     wait_permit.check()?;
-    let changes = Changes::after(dispatch, behind).await?;
+    let changes = catalog.changes(behind).await?;
     let accepted = stream.accepted().resource_subscriptions.iter().flatten();
     let accepted: BTreeSet<&str> = accepted.map(String::as_str).collect();
     let to = Subscriber::Stream(stream.sink().clone());
@@ -184,7 +176,11 @@ impl Subscriber {
 
 /// Sends notifications until the subscriber disconnects. A slow reader gets fewer notifications:
 /// the changes in between are combined.
-async fn notify_all(mut changes: Changes, to: &Subscriber, is_wanted: impl Fn(&str) -> bool) {
+async fn notify_all(
+    mut changes: impl ResourceChanges,
+    to: &Subscriber,
+    is_wanted: impl Fn(&str) -> bool,
+) {
     loop {
         match changes.next().await {
             Ok(changed) => match to.notify(&changed, &is_wanted).await {

@@ -9,10 +9,11 @@ use serde_json::json;
 use super::content_form::ContentForm;
 use super::id::id_in;
 use super::line_error::protocol_error;
+use super::results::ReplyShape;
 use crate::api::resources::Resources;
 use crate::error::{Code, Refusal};
 use crate::hint::{Hint, arg, hint};
-use crate::operation::{Operation, Reply};
+use crate::operation::Reply;
 
 /// Bytes of a line around the content of a result: the envelope, the id and the metadata.
 pub const AROUND_BYTES: usize = 4096;
@@ -22,7 +23,7 @@ pub const AROUND_BYTES: usize = 4096;
 /// # Errors
 /// `RESPONSE_TOO_LARGE` with the arguments to request instead.
 pub fn fitting(
-    operation: &Operation,
+    shape: ReplyShape,
     reply: &Reply,
     form: ContentForm,
     bytes_max: usize,
@@ -40,7 +41,7 @@ pub fn fitting(
             let bytes = if form.is_structured() { whole } else { text };
             let message = format!(
                 "the result of `{}` has {bytes} bytes; a line of MCP has at most {bytes_max}",
-                operation.name
+                shape.tool
             );
             let details = json!({"bytes": bytes, "maximum": bytes_max});
             Err(Refusal::new(Code::ResponseTooLarge, message)
@@ -54,12 +55,9 @@ pub fn fitting(
 ///
 /// # Errors
 /// `RESPONSE_TOO_LARGE` with the arguments to request instead.
-pub fn within_announced(operation: &Operation, reply: &Reply) -> Result<(), Refusal> {
+pub fn within_announced(shape: ReplyShape, reply: &Reply) -> Result<(), Refusal> {
     let json = reply.json.get();
-    let Some(max) = operation
-        .result_chars_max
-        .filter(|max| json.len() as u64 > *max)
-    else {
+    let Some(max) = shape.chars_max.filter(|max| json.len() as u64 > *max) else {
         return Ok(());
     };
     let chars = json.chars().count() as u64;

@@ -16,6 +16,7 @@ use tokio::io::AsyncBufRead;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::catalog::Catalog;
 use super::in_flight::{InFlightCall, InFlightCalls};
 use super::line_error::LineError;
 use super::lines::{Line, LineReader, ReadError};
@@ -48,10 +49,10 @@ struct PendingRequest {
 pub struct RequestStart(pub Option<Position>);
 
 /// Reads messages for rmcp and queues its answers.
-pub struct LineTransport<R> {
+pub struct LineTransport<C, R> {
     reader: R,
     lines: LineReader,
-    endpoint: Endpoint,
+    endpoint: Endpoint<C>,
     answers: mpsc::Sender<Answer>,
     in_flight_calls: InFlightCalls,
     pending: HashMap<RequestId, PendingRequest>,
@@ -62,11 +63,11 @@ pub struct LineTransport<R> {
     is_open: bool,
 }
 
-impl<R> LineTransport<R> {
+impl<C: Catalog, R> LineTransport<C, R> {
     /// Reads messages from `reader` and queues answers until `gone`. When no more messages can arrive, `over` is
     /// cancelled, which ends all long polls.
     pub fn new(
-        endpoint: &Endpoint,
+        endpoint: &Endpoint<C>,
         reader: R,
         answers: mpsc::Sender<Answer>,
         gone: CancellationToken,
@@ -116,15 +117,14 @@ impl<R> LineTransport<R> {
         }
     }
 
-    fn newest(&self) -> Option<Position> {
-        let state = self.endpoint.dispatch.context().engine.published()?;
-        Some(state.tail.position)
-    }
-
     /// Returns whether a request may be a long poll.
     fn waits(&self, request: &ClientRequest) -> bool {
         match request {
-            ClientRequest::CallToolRequest(call) => self.endpoint.dispatch.waits(&call.params.name),
+            ClientRequest::CallToolRequest(call) => {
+                let catalog = &self.endpoint.dispatch;
+                let tool = catalog.find_tool(&call.params.name);
+                tool.is_some_and(|tool| catalog.waits(tool))
+            }
             ClientRequest::SubscriptionsListenRequest(_) => true,
             _ => false,
         }
@@ -155,7 +155,7 @@ impl<R> LineTransport<R> {
                 };
                 let extensions = request.request.extensions_mut();
                 extensions.insert(Arc::clone(&in_flight_call));
-                extensions.insert(RequestStart(self.newest()));
+                extensions.insert(RequestStart(self.endpoint.dispatch.position()));
                 let raw_call = extensions.get::<Arc<RawMcpCall>>().cloned();
                 let pending = PendingRequest {
                     in_flight_call,
@@ -210,7 +210,9 @@ impl<R> LineTransport<R> {
     }
 }
 
-impl<R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransport<R> {
+impl<C: Catalog, R: AsyncBufRead + Unpin + Send + 'static> Transport<RoleServer>
+    for LineTransport<C, R>
+{
     type Error = io::Error;
 
     fn send(
