@@ -162,8 +162,12 @@ fn parse(line: &[u8]) -> Result<ParsedLine, LineError> {
         tracing::debug!("an answer to nothing that was asked");
         return Ok(ParsedLine::Nothing);
     }
-    // Notifications are never answered.
-    let is_notification = envelope.id.is_none() && envelope.method.is_some();
+    // Notifications are never answered. Some clients give them an `id` of null.
+    let is_named_so = |method: &RawValue| method.get().starts_with("\"notifications/");
+    let is_notification = match (envelope.id, envelope.method) {
+        (None, method) => method.is_some(),
+        (Some(id), method) => id.get() == "null" && method.is_some_and(is_named_so),
+    };
     match message(text, &envelope, is_answer) {
         Err(fault) if is_notification => {
             tracing::debug!(error = fault.body.message, "a notification does not fit");
@@ -471,6 +475,7 @@ mod tests {
             r#"{"id":{},"error":1}"#,
             // Notifications are never answered, whatever they hold.
             r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":98765432109876543210}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"method":"notifications/cancelled","params":{"requestId":1}}"#,
             r#"{"jsonrpc":"2.0","method":"tools/call","params":[]}"#,
             r#"{"method":"x"}"#,
         ] {
