@@ -16,6 +16,7 @@ use lored_models::{ModelPlaces, ModelPool};
 use tenant::{Shared, Tenant};
 use tenants::Tenants;
 use tokio::net::TcpListener;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use crate::api::{Dispatch, HttpAuth, Peer, TenantHandle, TenantResolver, Transports};
@@ -68,8 +69,9 @@ pub enum Error {
     WriteFailed,
 }
 
-/// Time limit for background jobs to end. They need moments, unless the disk hangs.
-const CLOSE_MAX: Duration = Duration::from_secs(5);
+/// Time for all that ends with the daemon, beyond `limits.shutdown_timeout_ms`. Background jobs need moments, unless the
+/// disk hangs. What has not ended then ends with the process, like at a kill.
+pub const CLOSE_MAX: Duration = Duration::from_millis(400);
 
 /// A daemon with its store open and its socket bound that does not accept connections yet.
 pub struct Daemon {
@@ -203,6 +205,12 @@ impl Daemon {
         let find = self.memory.find(self.lives.access.clone());
         let limits = self.lives.limits.clone();
         let connection_slots = descriptors::allow(limits.get().connections_max);
+        let stop_max = Duration::from_millis(limits.get().shutdown_timeout_ms) + CLOSE_MAX;
+        let stopping = stop.clone();
+        let stopped = tokio::spawn(async move {
+            stopping.cancelled().await;
+            Instant::now()
+        });
         let endpoints = Arc::new(Transports::new(
             find,
             limits,
@@ -242,7 +250,9 @@ impl Daemon {
                 }
             }
         };
-        if tokio::time::timeout(CLOSE_MAX, close).await.is_err() {
+        // Calls that ended early leave their time to the jobs.
+        let stopped = stopped.await.unwrap_or_else(|_| Instant::now());
+        if timeout_at(stopped + stop_max, close).await.is_err() {
             tracing::warn!("stopping beside work that did not end");
         }
         if failed {

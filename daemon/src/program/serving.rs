@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{GOOD, NOT_STARTED, USAGE, fail};
 use crate::config::Config;
-use crate::daemon::{Daemon, Error};
+use crate::daemon::{CLOSE_MAX, Daemon, Error};
 use crate::operation::Context;
 use crate::privileged_init::PrivilegedInit;
 use crate::reload::{Reload, ReloadableSettings};
@@ -25,8 +25,8 @@ const BLOCKING_THREADS: usize = 64;
 /// Idle time after which a blocking thread ends.
 const IDLE_THREAD: Duration = Duration::from_secs(1);
 
-/// Minimum time for closing the store, however little of the shutdown timeout is left.
-const CLOSE_MIN: Duration = Duration::from_secs(1);
+/// Minimum time for threads to end, however little of the shutdown timeout is left.
+const CLOSE_MIN: Duration = Duration::from_millis(100);
 
 /// Extension of the start timeout, requested with each progress report.
 const START_MORE: Duration = Duration::from_secs(60);
@@ -99,7 +99,10 @@ pub(super) fn serve(
     });
     // Abandoned work may still read or write, even beyond the shutdown timeout: the end of the process ends it like a
     // kill. Only that releases the lock, so no other daemon opens the store at the same time.
-    let left = stopped.map_or(drain, |stopped| drain.saturating_sub(stopped.elapsed()));
+    let stop_max = drain + CLOSE_MAX;
+    let left = stopped.map_or(stop_max, |stopped| {
+        stop_max.saturating_sub(stopped.elapsed())
+    });
     runtime.shutdown_timeout(left.max(CLOSE_MIN));
     std::mem::forget(lock);
     match result {
