@@ -19,6 +19,11 @@ use crate::{
     checkpoints, documents, entities, forgetting, mailboxes, packs, projects, search, spool,
 };
 
+/// Allocations of this many bytes make the allocator return what was freed.
+const RETURNING_BYTES: usize = 1 << 20;
+/// Number of these allocations: each returns a part.
+const RETURNING: usize = 16;
+
 /// Interval of the check for idle work, which starts after two of them without writes at the latest.
 const IDLE_TICK: Duration = Duration::from_secs(30);
 /// Interval of the check whether enough was removed for a compaction.
@@ -87,6 +92,7 @@ async fn rest(context: Arc<Context>) {
         if let Some(room) = context.extensions.get::<checkpoints::Checkpoints>() {
             room.tokens.release_when_idle(TOKENS_IDLE);
         }
+        return_memory();
         let now = context.engine.position();
         if now != seen {
             seen = now;
@@ -113,6 +119,16 @@ async fn rest(context: Arc<Context>) {
             Err(error) => tracing::warn!(%error, "the journal was not emptied while idle"),
         }
         sweep_with(&context, sweep).await;
+    }
+}
+
+/// Has the allocator return freed memory to the system. It does so by itself, but only some time after the memory was
+/// freed and when a large block is freed again, which an idle daemon does not do.
+fn return_memory() {
+    for _ in 0..RETURNING {
+        drop(std::hint::black_box(Vec::<u8>::with_capacity(
+            RETURNING_BYTES,
+        )));
     }
 }
 
