@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::locks::lock_unpoisoned;
 use crate::log::{Hash, Position};
 
-/// Maximum size of a value that is stored although it is too large for the cache, in bytes.
-pub const OVERSIZED_BYTES_MAX: usize = 256 << 20;
+/// Maximum size of a value that is stored although it is too large for the cache, in bytes. With the cache and
+/// `limits.memory_bytes_max` it is below the 512 MiB that a daemon may take.
+pub const OVERSIZED_BYTES_MAX: usize = 128 << 20;
 
 /// The source of an entry: an event, and the hash of all other inputs.
 pub type Key = (Position, Hash);

@@ -5,5 +5,6 @@
 mod arguments;
 mod ends;
 mod honest;
+mod limited;
 mod store;
 mod walk;

@@ -21,8 +21,10 @@ const DEPTH: usize = 120;
 pub struct Scale {
     /// Number of large messages, errors and checkpoints.
     pub large: usize,
-    /// Number of names of entities.
+    /// Number of names of entities in a session.
     pub names: usize,
+    /// Number of further sessions with as many.
+    pub sessions: usize,
 }
 
 impl Scale {
@@ -31,11 +33,13 @@ impl Scale {
         match std::env::var_os("LORE_HURT_FULL") {
             Some(_) => Self {
                 large: 4,
-                names: 20_000,
+                names: 10_000,
+                sessions: 9,
             },
             None => Self {
                 large: 2,
-                names: 2_000,
+                names: 1_000,
+                sessions: 1,
             },
         }
     }
@@ -138,7 +142,7 @@ pub fn build(daemon: &Daemon, folder: &std::path::Path) -> Store {
         let reply = call(connection, "record_message", args.to_string());
         message = reply["message"].as_str().unwrap().to_owned();
     }
-    names(connection, session, scale.names);
+    names(connection, session, &scale);
     let checkpoints = [1, 2].map(|number| {
         let context = format!(
             r#"{{"n":{number},"wide":{},"dense":{},"deep":{},"text":{}}}"#,
@@ -187,15 +191,23 @@ pub fn build(daemon: &Daemon, folder: &std::path::Path) -> Store {
     }
 }
 
-/// Records relations between many entities.
-fn names(connection: &mut Connection, session: &str, names: usize) {
-    let mut from = 0;
-    while from < names {
-        let to = names.min(from + 200);
-        let list = (from..to).map(|number| format!("the ticket PROJ-{number}"));
+/// Records many names: in the session, and the most of them in others.
+fn names(connection: &mut Connection, session: &str, scale: &Scale) {
+    for other in 0..scale.sessions {
+        let name = format!("{session}-{other}");
+        let args = json!({"session": name});
+        call(connection, "create_session", args.to_string());
+        some_names(connection, &name, other * scale.names, scale.names);
+    }
+    some_names(connection, session, scale.sessions * scale.names, scale.names);
+}
+
+fn some_names(connection: &mut Connection, session: &str, from: usize, count: usize) {
+    let all: Vec<usize> = (from..from + count).collect();
+    for some in all.chunks(200) {
+        let list = some.iter().map(|number| format!("the ticket PROJ-{number}"));
         let text = list.collect::<Vec<_>>().join(", ");
         let args = json!({"session": session, "sender": "user", "content": text});
         call(connection, "record_message", args.to_string());
-        from = to;
     }
 }

@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use lore::connection::Error;
 use lore::protocol::{Args, Code};
-use tests::{Daemon, home};
+use tests::{Daemon, Home, home};
 
 use crate::arguments::expensive;
 use crate::honest::Honest;
+use crate::limited::MemoryLimit;
 use crate::store::build;
 
 /// Memory of the daemon, in bytes.
@@ -60,11 +61,18 @@ fn memory(daemon: &Daemon, name: &str) -> u64 {
 /// caller waits at most twice as long.
 #[test]
 fn no_call_takes_more_than_there_is() {
-    let mut home = home!();
+    let limit = MemoryLimit::new(MEMORY_BYTES);
+    println!("the kernel limits the memory: {}", limit.is_some());
+    // Files in memory would count.
+    let home = match limit {
+        Some(_) => Home::on_disk(env!("CARGO_BIN_EXE_lored-under-test")),
+        None => home!(),
+    };
     home.configure("log = \"error\"\n");
-    // As the client and the units start it.
-    home.set("MIMALLOC_PURGE_DELAY", "0");
     let mut daemon = home.start();
+    if let Some(limit) = &limit {
+        limit.hold(daemon.pid());
+    }
     let store = build(&daemon, home.path());
     let alone = Honest::begin(&daemon, "honest-alone").has_done(40).end();
     let beside = Honest::begin(&daemon, "honest-beside");
