@@ -18,6 +18,10 @@ const SHORTENED_BYTES_MAX: u64 = 1 << 20;
 
 const READ_BYTES: usize = 64 << 10;
 
+/// Size of the pipe that a large payload comes through, in bytes: the most that Linux gives to all users.
+#[cfg(target_os = "linux")]
+const PIPE_BYTES: usize = 1 << 20;
+
 /// The payload, shared by the thread that reads it and the one that keeps the time.
 #[derive(Debug, Default)]
 pub struct Input(Mutex<State>);
@@ -48,6 +52,7 @@ impl Input {
         let host = lored_hosts::Host::from_name(&header.host);
         let mut is_at_end = self.read_up_to(&mut stdin, LARGE_BYTES)?;
         if !is_at_end {
+            widen(&stdin);
             let is_answered = lored_hosts::is_answered(host, &header.event, &self.state().bytes);
             if !is_answered && self.copy(&mut stdin, header, spool) {
                 return Some(Received::Spooled);
@@ -185,6 +190,17 @@ fn copy_shortened(
     shortener.finish(&mut result);
     write(&mut result, draft.file()).map(|_| ())
 }
+
+/// Lets a pipe hold more: its two programs then wait for each other less often. It stays as it is where that is not allowed,
+/// and where it is no pipe.
+#[cfg(target_os = "linux")]
+fn widen(stdin: &File) {
+    let _ = rustix::pipe::fcntl_setpipe_size(stdin, PIPE_BYTES);
+}
+
+/// Pipes of other systems grow by themselves.
+#[cfg(not(target_os = "linux"))]
+const fn widen(_: &File) {}
 
 /// Returns standard input without the buffer of the standard library, so that the system can copy from it.
 fn stdin() -> Option<File> {
