@@ -5,6 +5,7 @@ mod backup;
 mod everything;
 mod files;
 mod grown;
+mod omitted;
 mod session;
 
 use std::path::Path;

@@ -19,6 +19,9 @@ use crate::transfer::session::{self, ExportSource};
 /// Maximum number of events read for one page.
 const LOOKED_AT_MAX: usize = 50_000;
 
+/// Maximum number of warnings of a page: a session has its own limit.
+const WARNINGS_MAX: usize = 1_000;
+
 /// Scope of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
@@ -132,8 +135,8 @@ impl Export<'_> {
         let mut found = Vec::new();
         let (mut bytes, mut looked_at, mut last) = (0, 0, after);
         let mut is_end = true;
-        Log::new(self.shelf.rows).walk(Position(after.0 + 1), &mut |event, _| {
-            if event.position() > self.up_to {
+        Log::new(self.shelf.rows).walk_all(Position(after.0 + 1), &mut |at, event, _| {
+            if at > self.up_to {
                 return Ok(ControlFlow::Break(()));
             }
             if bytes >= bytes_max || looked_at >= LOOKED_AT_MAX {
@@ -141,7 +144,15 @@ impl Export<'_> {
                 return Ok(ControlFlow::Break(()));
             }
             looked_at += 1;
-            last = event.position();
+            last = at;
+            let event = match event {
+                Ok(event) => event,
+                Err(error @ Error::Corrupt { .. }) => {
+                    page.unreadable(at, &error);
+                    return Ok(ControlFlow::Continue(()));
+                }
+                Err(error) => return Err(error),
+            };
             if event.header.session.is_none() && event.payload.is_some() {
                 bytes += event
                     .payload
@@ -152,7 +163,12 @@ impl Export<'_> {
             Ok(ControlFlow::Continue(()))
         })?;
         for event in &found {
-            self.export(page, place, event)?;
+            match self.export(page, place, event) {
+                Err(refusal) if refusal.code == Code::Corrupt => {
+                    page.unreadable(event.position(), &refusal.message);
+                }
+                exported => exported?,
+            }
             // The data that an event refers to may be far larger than the event.
             if page.content.len() >= bytes_max {
                 return Ok(ExportStage::Outside(event.position()));
@@ -243,9 +259,7 @@ impl Export<'_> {
             }
             ExportedSource::Part(part) => page.push(place, &line(header, "DocumentPart", part)),
             ExportedSource::Left(why) => {
-                if !page.warnings.contains(&why) {
-                    page.warnings.push(why);
-                }
+                page.warn(why);
                 Ok(())
             }
         }
@@ -329,6 +343,7 @@ impl Export<'_> {
             up_to: self.up_to,
         };
         let room = bytes_max.saturating_sub(page.content.len()).max(1);
+        let is_first_page = from.is_none();
         let of_session = match export.page(from, room) {
             Ok(of_session) => of_session,
             // The session began after the last exported position.
@@ -337,13 +352,27 @@ impl Export<'_> {
             {
                 return Ok(ExportStage::Behind(session));
             }
+            // Its beginning is damaged.
+            Err(refusal)
+                if refusal.code == Code::Corrupt
+                    && is_first_page
+                    && self.scope.session.is_none() =>
+            {
+                let why = refusal.message;
+                page.warn(format!(
+                    "session {session}: it cannot be read and is not exported: {why}"
+                ));
+                return Ok(ExportStage::Behind(session));
+            }
             Err(refusal) => return Err(refusal),
         };
         place.lines += memchr::memchr_iter(b'\n', of_session.content.as_bytes()).count() as u64;
         page.content.push_str(&of_session.content);
         let of_it = |warning: String| format!("session {session}: {warning}");
-        page.warnings
-            .extend(of_session.warnings.into_iter().map(of_it));
+        of_session
+            .warnings
+            .into_iter()
+            .for_each(|warning| page.warn(of_it(warning)));
         Ok(match of_session.next {
             Some(next) => ExportStage::Within(session, next),
             None => ExportStage::Behind(session),
@@ -361,6 +390,20 @@ fn line<P>(header: &EventHeader, kind: &str, payload: P) -> Line<P> {
 }
 
 impl Page {
+    /// Adds a warning once, within the limit.
+    fn warn(&mut self, warning: String) {
+        if !self.warnings.contains(&warning) && self.warnings.len() < WARNINGS_MAX {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Warns of a damaged event, or of one whose content is damaged.
+    fn unreadable(&mut self, at: Position, why: &dyn std::fmt::Display) {
+        self.warn(format!(
+            "the event at position {at} cannot be read and is not exported: {why}"
+        ));
+    }
+
     fn push(&mut self, place: &mut PageStart, line: &impl Serialize) -> Result<(), Refusal> {
         place.lines += 1;
         session::push_line(&mut self.content, line)

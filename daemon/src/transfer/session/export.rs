@@ -12,7 +12,7 @@ use crate::checkpoints::{self, CheckpointData, CheckpointEvent};
 use crate::entities::EntityEvent;
 use crate::events::forgetting::ForgettingEvent;
 use crate::events::{Event, body};
-use crate::log::{LOG, LoggedEvent};
+use crate::log::{LOG, LoggedEvent, Position};
 use crate::messages::MessageEvent;
 use crate::packs::PackEvent;
 use crate::sessions::{SessionClosed, SessionEvent};
@@ -44,9 +44,29 @@ pub enum ExportedEvent {
     Left(String),
 }
 
+impl ExportedEvent {
+    /// Returns the omission of a damaged event, or of one whose content is damaged.
+    pub(super) fn unreadable(position: Position, error: &Error) -> Self {
+        Self::Left(format!(
+            "the event at position {position} cannot be read and is not exported: {error}"
+        ))
+    }
+}
+
 impl ExportSource<'_> {
-    /// Converts an event for the export.
+    /// Converts an event for the export. An event whose content is damaged is omitted with the reason: an export is also
+    /// what saves the rest of a damaged store.
     pub fn export(&self, event: &LoggedEvent) -> Result<ExportedEvent, Error> {
+        match self.convert(event) {
+            Err(error @ Error::Corrupt { .. }) => {
+                Ok(ExportedEvent::unreadable(event.position(), &error))
+            }
+            converted => converted,
+        }
+    }
+
+    /// Converts an event for the export; damaged content is an error.
+    pub(super) fn convert(&self, event: &LoggedEvent) -> Result<ExportedEvent, Error> {
         let Some(meta) = Event::of(event)? else {
             return Ok(match &event.payload {
                 Some(_) => not_exported(event),

@@ -41,16 +41,16 @@ pub fn markdown(
     let mut events = export.events(place.after);
     let mut is_empty = from.is_some();
     let mut next = None;
-    while let Some(event) = events.next()? {
+    while let Some((position, event)) = events.next()? {
         if text.len() >= bytes_max && !is_empty {
             next = Some(place);
             break;
         }
-        place.after = event.position();
-        if let Some(payload) = left.line(export.shelf.export(&event)?) {
+        place.after = position;
+        if let Some((header, payload)) = left.exported(&export.shelf, position, event)? {
             place.n += 1;
             let before = text.len();
-            let (out, header) = (&mut text, &event.header);
+            let (out, header) = (&mut text, &header);
             payload.render(&mut Section { out, header });
             is_empty &= text.len() == before;
         }

@@ -62,8 +62,10 @@ pub fn standing(export: &Export<'_>, imported: &ParsedSession) -> Result<MergeSt
     };
     comparing.is_there(&origin(&header), &created)?;
     let mut events = export.events(Position(0));
-    while let Some(event) = events.next()? {
-        if let ExportedEvent::Line(payload) = export.shelf.export(&event)? {
+    while let Some((_, event)) = events.next()? {
+        // What cannot be read cannot be compared.
+        let event = event?;
+        if let ExportedEvent::Line(payload) = export.shelf.convert(&event)? {
             comparing.is_there(&origin(&event.header), &payload)?;
         }
     }

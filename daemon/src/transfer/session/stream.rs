@@ -7,6 +7,9 @@ use crate::store::Error;
 /// Number of positions read at once.
 const CHUNK: usize = 1000;
 
+/// A position of a stream, with its event or the damage there.
+pub type StreamItem = (Position, Result<LoggedEvent, Error>);
+
 /// Iterates over the events of a session between two positions.
 pub struct Stream<'s> {
     log: Log<'s>,
@@ -31,8 +34,9 @@ impl<'s> Stream<'s> {
     }
 
     /// Returns the next exported event. Skips the creation of the session, which the export writes first, and
-    /// session-level events of its ancestors: a fork began with their state at that time.
-    pub fn next(&mut self) -> Result<Option<LoggedEvent>, Error> {
+    /// session-level events of its ancestors: a fork began with their state at that time. A damaged event is an item, and
+    /// the stream continues after it.
+    pub fn next(&mut self) -> Result<Option<StreamItem>, Error> {
         loop {
             if self.found.is_empty() && !self.look_up()? {
                 return Ok(None);
@@ -40,14 +44,18 @@ impl<'s> Stream<'s> {
             let Some((position, record, is_shared)) = self.found.pop_front() else {
                 continue;
             };
-            let event = self.log.event(record, position)?;
+            let event = match self.log.event(record, position) {
+                Ok(event) => event,
+                Err(error @ Error::Corrupt { .. }) => return Ok(Some((position, Err(error)))),
+                Err(error) => return Err(error),
+            };
             let is_left_out = event.header.kind.has(|policy| match policy.inheritance {
                 Inheritance::Shared => false,
                 Inheritance::ParentOnly => is_shared,
                 Inheritance::OnePerSession => true,
             });
             if !is_left_out {
-                return Ok(Some(event));
+                return Ok(Some((position, Ok(event))));
             }
         }
     }

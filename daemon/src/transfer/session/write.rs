@@ -8,8 +8,12 @@ use super::lines::{EndLine, FORMAT, Header, LastLine, Line, VERSION};
 use super::stream::{Stream, beginning};
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
-use crate::log::{Header as EventHeader, Log, Position};
+use crate::log::{Header as EventHeader, Log, LoggedEvent, Position};
 use crate::sessions::{self, Line as Lineage};
+use crate::store::Error;
+
+/// Maximum number of reasons for omissions in a page; the rest is counted.
+const REASONS_MAX: usize = 100;
 
 /// The export of a session up to a position.
 pub struct Export<'e> {
@@ -48,9 +52,29 @@ pub struct Page {
 pub(super) struct PageOmissions {
     forgotten: u64,
     reasons: Vec<String>,
+    /// Number of omissions whose reason is not listed.
+    unlisted: u64,
 }
 
 impl PageOmissions {
+    /// Converts an event of a stream; `None` when the export omits it, which is counted where it must be reported.
+    pub(super) fn exported(
+        &mut self,
+        shelf: &ExportSource<'_>,
+        position: Position,
+        event: Result<LoggedEvent, Error>,
+    ) -> Result<Option<(EventHeader, Payload)>, Error> {
+        let event = match event {
+            Ok(event) => event,
+            Err(error) => {
+                self.line(ExportedEvent::unreadable(position, &error));
+                return Ok(None);
+            }
+        };
+        let payload = self.line(shelf.export(&event)?);
+        Ok(payload.map(|payload| (event.header, payload)))
+    }
+
     /// Returns the line of an event, if any; otherwise counts the omission where it must be reported.
     pub(super) fn line(&mut self, reported: ExportedEvent) -> Option<Payload> {
         match reported {
@@ -58,8 +82,11 @@ impl PageOmissions {
             ExportedEvent::Local | ExportedEvent::Deleted => {}
             ExportedEvent::Forgotten => self.forgotten += 1,
             ExportedEvent::Left(reason) => {
-                if !self.reasons.contains(&reason) {
+                let is_listed = self.reasons.contains(&reason);
+                if !is_listed && self.reasons.len() < REASONS_MAX {
                     self.reasons.push(reason);
+                } else if !is_listed {
+                    self.unlisted += 1;
                 }
             }
         }
@@ -68,6 +95,12 @@ impl PageOmissions {
 
     pub(super) fn warnings(self) -> Vec<String> {
         let mut warnings = self.reasons;
+        if self.unlisted > 0 {
+            warnings.push(format!(
+                "{} more events cannot be read and are not exported",
+                self.unlisted
+            ));
+        }
         match self.forgotten {
             0 => {}
             1 => warnings.push("one event was forgotten on purpose and is not exported".to_owned()),
@@ -125,15 +158,15 @@ impl Export<'_> {
         };
         let mut events = self.events(place.after);
         let mut is_empty = from.is_some();
-        while let Some(event) = events.next()? {
+        while let Some((position, event)) = events.next()? {
             if page.content.len() >= bytes_max && !is_empty {
                 page.next = Some(place);
                 break;
             }
-            place.after = event.position();
-            if let Some(payload) = left.line(self.shelf.export(&event)?) {
+            place.after = position;
+            if let Some((header, payload)) = left.exported(&self.shelf, position, event)? {
                 place.n += 1;
-                page.push(&line(place.n, &event.header, payload))?;
+                page.push(&line(place.n, &header, payload))?;
                 is_empty = false;
             }
         }
