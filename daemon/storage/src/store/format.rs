@@ -3,6 +3,9 @@
 //! One line: the word, the version, the store's ID, and, from version 2 on, the XXH3 of the preceding bytes. In
 //! version 1 a flipped bit changed the ID or the version unnoticed. A version 1 superblock is replaced after the
 //! store was opened: written to a temporary file, synced, renamed. A kill leaves one or the other, and both open.
+//!
+//! A second file has the same line. If the first one is damaged or missing, the second one counts, and the next start
+//! writes the first one again. Releases without it wrote one file; the next start adds the other.
 
 use std::fmt;
 use std::fs;
@@ -20,6 +23,7 @@ pub const FORMAT_VERSION: u32 = 2;
 const WITHOUT_SUM: u32 = 1;
 
 const PLATE: &str = "lore-store";
+const COPY: &str = "lore-store.copy";
 const WORD: &str = "lore-store";
 
 /// The random ID of a store, 16 bytes, generated at its creation; the watermark file contains it, too.
@@ -70,9 +74,10 @@ fn line(id: StoreId) -> String {
     format!("{said} {sum:016x}\n")
 }
 
-/// Writes the superblock into a new store's folder.
+/// Writes the superblock and its copy into a new store's folder.
 pub(super) fn write(dir: &Path, id: StoreId) -> Result<(), Error> {
-    put(&dir.join(PLATE), &line(id))
+    put(&dir.join(PLATE), &line(id))?;
+    put(&dir.join(COPY), &line(id))
 }
 
 fn put(path: &Path, line: &str) -> Result<(), Error> {
@@ -94,7 +99,7 @@ pub(super) fn read(dir: &Path) -> Result<Superblock, Error> {
         Ok(_) | Err(_) => {}
     }
     let path = dir.join(PLATE);
-    match fs::read_to_string(&path) {
+    let first = match fs::read_to_string(&path) {
         Ok(text) => parse(&text, dir),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             Err(foreign(dir, "it has no file `lore-store`"))
@@ -102,8 +107,35 @@ pub(super) fn read(dir: &Path) -> Result<Superblock, Error> {
         Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
             Err(foreign(dir, "its file `lore-store` is not text"))
         }
-        Err(error) => Err(Error::file("reading", &path)(error)),
+        // It may be readable later.
+        Err(error) => return Err(Error::file("reading", &path)(error)),
+    };
+    match first {
+        // A newer program has written it, not a flipped bit.
+        Err(Error::Newer { .. }) if is_summed(&path) => first,
+        Err(error) => copy(dir).ok_or(error),
+        Ok(superblock) => Ok(superblock),
     }
+}
+
+/// Returns the second superblock, if it is intact.
+fn copy(dir: &Path) -> Option<Superblock> {
+    let text = fs::read_to_string(dir.join(COPY)).ok()?;
+    parse(&text, dir)
+        .ok()
+        .filter(|superblock| superblock.version > WITHOUT_SUM)
+}
+
+/// Returns whether a line ends with the checksum of what is before it, whatever its version.
+fn is_summed(path: &Path) -> bool {
+    fs::read_to_string(path).is_ok_and(|text| fits(&text))
+}
+
+fn fits(text: &str) -> bool {
+    let Some((said, sum)) = text.trim_end().rsplit_once(' ') else {
+        return false;
+    };
+    u64::from_str_radix(sum, 16).is_ok_and(|sum| sum == xxh3_64(said.as_bytes()))
 }
 
 fn foreign(dir: &Path, reason: &str) -> Error {
@@ -133,32 +165,31 @@ fn parse(text: &str, dir: &Path) -> Result<Superblock, Error> {
     }
     let id = words.next().and_then(StoreId::parse);
     let id = id.ok_or_else(|| foreign(dir, "its file `lore-store` names no store id"))?;
-    if version > WITHOUT_SUM {
-        let said = text.rsplit_once(' ').map_or("", |(said, _)| said);
-        let sum = words
-            .next()
-            .and_then(|sum| u64::from_str_radix(sum, 16).ok());
-        if sum != Some(xxh3_64(said.as_bytes())) {
-            let reason = "its file `lore-store` is damaged: it does not match its sum; put it back from a copy, \
-                          or restore a backup";
-            return Err(foreign(dir, reason));
-        }
+    if version > WITHOUT_SUM && !fits(text) {
+        let reason = "its file `lore-store` is damaged and does not match its checksum, and `lore-store.copy` is \
+                      missing or damaged, too; put one of them back from a copy, or restore a backup";
+        return Err(foreign(dir, reason));
     }
     Ok(Superblock { version, id })
 }
 
-/// Upgrades the superblock of an older store to this program's format. Returns whether it was older.
+/// Upgrades the superblock of an older store to this program's format, and writes a damaged or missing one of the two
+/// again. Returns whether it was older.
 ///
 /// # Errors
 /// [`Error::File`]; the store has the old or the new superblock and opens with both.
 pub(super) fn upgrade(dir: &Path) -> Result<bool, Error> {
     let superblock = read(dir)?;
-    if superblock.version == FORMAT_VERSION {
-        return Ok(false);
+    let line = line(superblock.id);
+    // The first one before the copy: a newer program knows by its version what it may do.
+    for name in [PLATE, COPY] {
+        let path = dir.join(name);
+        let is_there = fs::read(&path).is_ok_and(|found| found == line.as_bytes());
+        if !is_there {
+            replace(&path, &[line.as_bytes()]).map_err(Error::file("replacing", &path))?;
+        }
     }
-    let path = dir.join(PLATE);
-    replace(&path, &[line(superblock.id).as_bytes()]).map_err(Error::file("replacing", &path))?;
-    Ok(true)
+    Ok(superblock.version < FORMAT_VERSION)
 }
 
 #[cfg(test)]
@@ -175,12 +206,62 @@ mod tests {
         format!("{WORD} 1 {ID}\n")
     }
 
+    /// A flipped bit in one of the two superblocks, or the loss of one, is survived and repaired; damage of both is refused
+    /// with the remedy. A newer program's superblock counts, whatever the copy says.
+    #[test]
+    fn one_of_two_superblocks_is_enough() {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), ID).unwrap();
+        let (first, second) = (dir.path().join(PLATE), dir.path().join(COPY));
+        let whole = fs::read(&first).unwrap();
+        assert_eq!(fs::read(&second).unwrap(), whole);
+        for path in [&first, &second] {
+            for at in 0..whole.len() {
+                for bit in 0..8 {
+                    let mut flipped = whole.clone();
+                    *flipped.get_mut(at).unwrap() ^= 1 << bit;
+                    fs::write(path, flipped).unwrap();
+                    assert_eq!(read(dir.path()).unwrap().id, ID, "byte {at} bit {bit}");
+                    assert!(!upgrade(dir.path()).unwrap());
+                    assert_eq!(fs::read(path).unwrap(), whole, "byte {at} bit {bit}");
+                }
+            }
+            for cut in [0, 20] {
+                fs::write(path, whole.get(..cut).unwrap()).unwrap();
+                assert_eq!(read(dir.path()).unwrap().id, ID);
+            }
+            fs::remove_file(path).unwrap();
+            assert!(!upgrade(dir.path()).unwrap());
+            assert_eq!(fs::read(path).unwrap(), whole);
+        }
+        let mut damaged = whole.clone();
+        *damaged.get_mut(20).unwrap() ^= 1;
+        fs::write(&first, &damaged).unwrap();
+        fs::write(&second, &damaged).unwrap();
+        let error = read(dir.path()).unwrap_err().to_string();
+        assert!(
+            error.contains("lore-store.copy") && error.contains("restore a backup"),
+            "{error}"
+        );
+        fs::write(&second, &whole).unwrap();
+        let said = format!("{WORD} 3 {ID}");
+        let newer = format!("{said} {:016x}\n", xxh3_64(said.as_bytes()));
+        fs::write(&first, newer).unwrap();
+        assert!(matches!(
+            read(dir.path()),
+            Err(Error::Newer { found: 3, .. })
+        ));
+        fs::write(&second, old()).unwrap();
+        fs::remove_file(&first).unwrap();
+        assert!(read(dir.path()).is_err(), "a copy has a checksum");
+    }
+
     /// A superblock survives a round trip; foreign and newer folders give different errors; flipped bits are detected.
     #[test]
     fn plates() {
         let dir = tempfile::tempdir().unwrap();
         assert!(matches!(read(dir.path()), Err(Error::Foreign { .. })));
-        write(dir.path(), ID).unwrap();
+        put(&dir.path().join(PLATE), &line(ID)).unwrap();
         let superblock = dir.path().join(PLATE);
         let (version, id) = (FORMAT_VERSION, ID);
         assert_eq!(read(dir.path()).unwrap(), Superblock { version, id });
