@@ -4,13 +4,14 @@ mod delete_query;
 mod merging;
 mod schema;
 mod segment;
+mod summed;
 mod word_list;
 
 use std::path::{Path, PathBuf};
 
 use tantivy::index::{IndexMeta, SegmentId};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
-use tantivy::{Index, IndexWriter, TantivyDocument};
+use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument};
 use xxhash_rust::xxh3::xxh3_64;
 
 use self::delete_query::DeleteQuery;
@@ -18,6 +19,7 @@ pub use self::merging::Deletions;
 use self::merging::Size;
 use self::schema::Fields;
 pub use self::segment::Segment;
+use self::summed::SummedDirectory;
 use super::analyser::ANALYSER;
 use super::error::Error;
 use super::memory_segment::MemorySegment;
@@ -53,9 +55,17 @@ impl SegmentStore {
         };
         let index = if is_new {
             std::fs::create_dir_all(folder)?;
-            Index::create_in_dir(folder, schema.clone())?
+            let files = SummedDirectory::open(folder)?;
+            Index::create(files, schema.clone(), IndexSettings::default())?
         } else {
-            Index::open_in_dir(folder).map_err(|error| Error::Damaged(error.to_string()))?
+            let damaged = |error: tantivy::TantivyError| Error::Damaged(error.to_string());
+            let files = SummedDirectory::open(folder).map_err(damaged)?;
+            let index = Index::open(files.clone()).map_err(damaged)?;
+            if !files.is_list_whole()? {
+                let why = "its list of segments does not match its checksum";
+                return Err(Error::Damaged(why.into()));
+            }
+            index
         };
         index
             .tokenizers()

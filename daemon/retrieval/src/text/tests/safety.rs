@@ -80,10 +80,46 @@ fn a_flipped_bit_in_the_position_of_a_commit_is_found() {
         let error = TextIndex::open(folder.path(), 1).err().unwrap();
         assert!(error.is_cured_by_rebuilding(), "{error}");
     }
-    // As earlier releases wrote it.
+    // As earlier releases wrote it, without a checksum of the whole list.
+    std::fs::remove_file(folder.path().join("meta.sums")).unwrap();
     let short = text[start..end].rsplit_once(' ').unwrap().0;
     std::fs::write(&list, text.replace(&text[start..end], short)).unwrap();
     assert_eq!(TextIndex::open(folder.path(), 1).unwrap().position(), 2);
+}
+
+#[test]
+fn a_flipped_bit_anywhere_in_the_list_of_segments_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = documents(folder.path(), &["x one", "x two"]);
+    index.flush().unwrap();
+    let list = folder.path().join("meta.json");
+    index
+        .apply(&[add(unit(Kind::Document, 3, 0, 3), "x three", "")], 3)
+        .unwrap();
+    index.flush().unwrap();
+    drop(index);
+    let whole = std::fs::read(&list).unwrap();
+    for at in 0..whole.len() {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1 << (at % 8);
+        std::fs::write(&list, flipped).unwrap();
+        let error = TextIndex::open(folder.path(), 1).err().unwrap();
+        assert!(error.is_cured_by_rebuilding(), "byte {at}: {error}");
+    }
+    std::fs::write(&list, &whole).unwrap();
+    let sums = folder.path().join("meta.sums");
+    let written = std::fs::read(&sums).unwrap();
+    for at in 0..written.len() {
+        let mut flipped = written.clone();
+        flipped[at] ^= 1;
+        std::fs::write(&sums, flipped).unwrap();
+        match TextIndex::open(folder.path(), 1) {
+            Ok(index) => assert_eq!(positions(&index, "x"), [1, 2, 3]),
+            Err(error) => assert!(error.is_cured_by_rebuilding(), "{error}"),
+        }
+    }
+    std::fs::write(&sums, written).unwrap();
+    assert!(TextIndex::open(folder.path(), 1).is_ok());
 }
 
 #[test]
