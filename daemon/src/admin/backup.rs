@@ -20,12 +20,10 @@ use crate::backup::restore::restore_to;
 use crate::backup::{BackupSnapshot, DaemonSource, OfflineSource, Source};
 use crate::clock::Clock;
 use crate::config::Config;
-use crate::engine::{SealedLog, Tail, seal, seal_key};
-use crate::log::Hash;
+use crate::engine::seal_key;
 use crate::projections::Projections;
 use crate::service::Lock;
-use crate::store::seal::{Origin, SealKey, Sealer};
-use crate::store::watermark::WatermarkFile;
+use crate::store::seal::{ForgettingCopies, SealFile, SealKey};
 use crate::store::{Blobs, StoreId, creation};
 
 /// Files of a data folder without content: the locks of the daemon and of clients that start one.
@@ -116,43 +114,18 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
     real.is_none_or(|real| real.starts_with(folder))
 }
 
-/// The key with which a restored log is sealed in this place.
-struct Resealing {
-    key: SealKey,
-    store: StoreId,
-    sealer: Sealer,
-}
-
-impl Resealing {
-    fn of(paths: &Paths, manifest: &Manifest, backup: &Path) -> Result<Self, String> {
-        let store = manifest.store_id(backup).map_err(text)?;
-        let key = seal_key(&super::folder(paths), &Clock::System).map_err(text)?;
-        Ok(Self {
-            sealer: Sealer::new(&key, store, 1),
-            key,
-            store,
-        })
-    }
-
-    /// Records the end of the restored log, and that it was restored.
-    fn seal(&self, paths: &Paths, forgotten: Position) -> Result<(), String> {
-        let folder = super::folder(paths);
-        super::repair::put_aside_here(&folder)?;
-        let head = WatermarkFile::read(&folder.watermark_path(), self.store.0).map_err(text)?;
-        let tail = Tail {
-            position: Position(head.position),
-            link: Hash(head.link),
-            time: 0,
-        };
-        let log = SealedLog {
-            tail,
-            forgotten,
-            origin: Origin::Restored,
-            from: Position(1),
-        };
-        seal(&folder, &self.key, self.store, &log, &Clock::System).map_err(text)?;
-        Ok(())
-    }
+/// Moves the seal that a restore has left in the data folder to the seals, as its first daemon would.
+fn adopt_seal(paths: &Paths, key: &SealKey, store: StoreId) -> Result<(), String> {
+    let folder = super::folder(paths);
+    super::repair::put_aside_here(&folder)?;
+    let end = SealFile::open(&folder.restored(), key, store).map_err(text)?;
+    SealFile::create(&folder.seals, key, store, end.end()).map_err(text)?;
+    ForgettingCopies::of(&folder.seals, store)
+        .remove()
+        .map_err(text)?;
+    // If it stays, it is not read any more.
+    let _ = std::fs::remove_dir_all(folder.restored());
+    Ok(())
 }
 
 /// Restores a backup as a data folder: at the configured paths or elsewhere.
@@ -166,10 +139,15 @@ pub fn restore(config: &Config, paths: &Paths, from: &Path, into: Option<&Path>)
     };
     let _turn = clear_the_way(&data)?;
     let manifest = Manifest::read(from).map_err(text)?;
-    let sealing = match data == paths.data {
-        true => Some(Resealing::of(paths, &manifest, from)?),
-        // The state folder of another place is not known; its first daemon seals the log.
-        false => None,
+    let is_here = data == paths.data;
+    let key = match seal_key(&super::folder(paths), &Clock::System) {
+        Ok(key) => Some(key),
+        Err(error) if is_here => return Err(text(error)),
+        // The first daemon there seals the log.
+        Err(error) => {
+            lore::errln!("lored: the restored log is not sealed yet: {error}");
+            None
+        }
     };
     let mut meter = ProgressLine::new();
     let held = restore_to(
@@ -178,7 +156,7 @@ pub fn restore(config: &Config, paths: &Paths, from: &Path, into: Option<&Path>)
         &data,
         &Projections,
         &config.engine,
-        sealing.as_ref().map(|sealing| &sealing.sealer),
+        key.as_ref(),
         &mut |what, at| {
             if at.0.is_multiple_of(PROGRESS_EVERY) {
                 meter.show(&format!("{what} up to {at}"));
@@ -187,8 +165,8 @@ pub fn restore(config: &Config, paths: &Paths, from: &Path, into: Option<&Path>)
     );
     meter.end();
     let held = held.map_err(text)?;
-    if let Some(sealing) = sealing {
-        sealing.seal(paths, held.newest_forgetting)?;
+    if let Some(key) = key.filter(|_| is_here) {
+        adopt_seal(paths, &key, manifest.store_id(from).map_err(text)?)?;
     }
     lore::outln!(
         "restored to {}: {}; indexes for searching are rebuilt by the daemon",

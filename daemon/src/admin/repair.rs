@@ -16,7 +16,7 @@ use crate::log::{Log, Position};
 use crate::projections::Projections;
 use crate::service::Lock;
 use crate::store::recovery;
-use crate::store::seal::{KeyError, Origin, SealFile, SealKey, Sealer, place};
+use crate::store::seal::{ForgettingCopies, KeyError, Origin, SealFile, SealKey, Sealer, place};
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Direction, Error, Rows, Store, StoreId};
 
@@ -68,6 +68,9 @@ pub fn repair(config: &Config, paths: &Paths, accept: bool) -> Outcome {
     }
     begin_followers_anew(&data)?;
     recovery::accept(&data.damaged()).map_err(text)?;
+    // The log continues as it is, and other events may get their positions.
+    let copies = ForgettingCopies::of(&data.seals, opened.store.id());
+    copies.remove().map_err(text)?;
     opened.store = rebuilt(config, &data, opened.store)?;
     let head = DurableHead {
         position: opened.tail.position.0,

@@ -8,19 +8,21 @@ use super::check::{self, BackupContents};
 use super::manifest::Manifest;
 use super::source::BESIDE;
 use crate::checkpoints;
-use crate::engine::{DataFolder, Fold, Settings, restore};
+use crate::clock::Clock;
+use crate::engine::{DataFolder, Fold, SealedLog, Settings, Tail, restore};
 use crate::events::blobs_of;
 use crate::log::objects::{self, Object, ObjectLocation};
 use crate::log::{Hash, LOG, Log, Position, encode_record};
-use crate::store::seal::Sealer;
+use crate::store::seal::{Origin, SealFile, SealKey, Sealer};
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Blobs, RowsMut, Store, Transaction, creation};
 
 /// Bytes of records per commit.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Restores the backup in `folder`, whose manifest was read, to the new data folder `data`. Its events get the codes of `sealer`; without one they
-/// get none, and the first daemon that opens the store seals its end.
+/// Restores the backup in `folder`, whose manifest was read, to the new data folder `data`. With a key, its events get
+/// codes, and the restored log is sealed in the data folder, where its first daemon finds the seal. Without one, that
+/// daemon seals the log as it is then.
 ///
 /// # Errors
 /// [`Error`]; `data` does not exist then.
@@ -30,16 +32,20 @@ pub fn restore_to(
     data: &Path,
     fold: &dyn Fold,
     settings: &Settings,
-    sealer: Option<&Sealer>,
+    key: Option<&SealKey>,
     progress: &mut dyn FnMut(&str, Position),
 ) -> Result<BackupContents, Error> {
     let held = check::check(folder, manifest, &mut |at| progress("checked", at))?;
+    let store = manifest.store_id(folder)?;
     let restoring = Restore {
         folder,
         manifest,
+        data,
         fold,
         settings,
-        sealer,
+        key,
+        sealer: key.map(|key| Sealer::new(key, store, 1)),
+        newest_forgetting: held.newest_forgetting,
     };
     let built = creation::create(data, |aside| restoring.build(aside, progress));
     match built {
@@ -55,14 +61,17 @@ pub fn restore_to(
 struct Restore<'r> {
     folder: &'r Path,
     manifest: &'r Manifest,
+    /// Where the data folder will be.
+    data: &'r Path,
     fold: &'r dyn Fold,
     settings: &'r Settings,
-    sealer: Option<&'r Sealer>,
+    key: Option<&'r SealKey>,
+    sealer: Option<Sealer>,
+    newest_forgetting: Position,
 }
 
 impl Restore<'_> {
     fn build(&self, aside: &Path, progress: &mut dyn FnMut(&str, Position)) -> Result<(), Error> {
-        // Only the data is built here; the seal follows once it is in its place.
         let data = DataFolder::new(aside, aside);
         let mut store = self.log(&data, &BTreeSet::new(), progress)?;
         let forgotten = self.forgotten(&store)?;
@@ -78,12 +87,28 @@ impl Restore<'_> {
         self.blobs(&store, &blobs)?;
         self.prove(&store, &blobs)?;
         store.flush()?;
+        let tail = Tail {
+            position: Position(self.manifest.position),
+            link: self.manifest.last_link(self.folder)?,
+            time: 0,
+        };
         let head = DurableHead {
-            position: self.manifest.position,
-            link: self.manifest.last_link(self.folder)?.0,
+            position: tail.position.0,
+            link: tail.link.0,
         };
         WatermarkFile::create(&data.watermark_path(), store.id().0, head)
             .map_err(|error| Error::refused(error.to_string()))?;
+        if let Some(key) = self.key {
+            let log = SealedLog {
+                tail,
+                forgotten: self.newest_forgetting,
+                origin: Origin::Restored,
+                from: Position(1),
+            };
+            let end = log.end(self.data, &Clock::System);
+            SealFile::create(&data.restored(), key, store.id(), end)
+                .map_err(|error| Error::refused(error.to_string()))?;
+        }
         for name in BESIDE {
             if self
                 .manifest
@@ -117,7 +142,7 @@ impl Restore<'_> {
             let mut events = events.to_vec();
             for event in &mut events {
                 event.seal = None;
-                if let Some(sealer) = self.sealer {
+                if let Some(sealer) = &self.sealer {
                     event.seal_with(sealer);
                 }
                 if without.contains(&event.position()) {

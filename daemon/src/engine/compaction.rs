@@ -92,6 +92,22 @@ impl Engine {
             .unwrap_or_else(|_| Err(closed()))
     }
 
+    /// Closes the store and opens it again, so that it reads its files from the disk. Returns `false` when calls keep it
+    /// open.
+    ///
+    /// # Errors
+    /// `STORAGE_UNAVAILABLE` when it cannot be opened again, or nothing can be written.
+    pub async fn reopen(&self) -> Result<bool, Refusal> {
+        let compactor = Arc::clone(&self.compactor);
+        let reopen = move || {
+            let _running = compactor.lock();
+            compactor.empty_journal(TRIES_MAX)
+        };
+        tokio::task::spawn_blocking(reopen)
+            .await
+            .unwrap_or_else(|_| Err(closed()))
+    }
+
     /// Returns whether a compaction is worthwhile and due: after idle time, or when very much was removed.
     #[must_use]
     pub fn is_compaction_due(&self) -> bool {

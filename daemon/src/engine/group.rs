@@ -29,8 +29,8 @@ pub(super) struct Group {
     pub bytes: usize,
     /// The end of the log once this group is committed.
     pub tail: Tail,
-    /// Position of the newest event of this group that forgets something; 0 if none does.
-    pub forgotten: Position,
+    /// The events of this group that forget something.
+    pub forgetting: Vec<Arc<LoggedEvent>>,
 }
 
 impl Group {
@@ -171,9 +171,13 @@ impl Group {
         tx.check_keys()?;
         for (event, record) in stamped {
             if event.header.kind.forgets() {
-                self.forgotten = event.position();
+                self.forgetting.push(Arc::clone(&event));
             }
-            self.records.push(&event, record);
+            let stored = self.records.push(&event, record);
+            if let Some(sealer) = base.sealer() {
+                // What this process has written need not be checked when it is read.
+                sealer.remember(event.position().0, stored);
+            }
             self.events.push(event);
         }
         self.tail = tail;

@@ -1,6 +1,7 @@
 //! The engine's interface for transports: submits writes and reads the last durable state.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -63,6 +64,8 @@ pub struct Engine {
     pub(super) compactor: Arc<Compactor>,
     pub(super) sealer: Option<Arc<Sealer>>,
     pub(super) is_untouched: bool,
+    /// Whether anything was read after [`Engine::take_read`].
+    pub(super) is_read: AtomicBool,
     /// The mark to leave at an orderly stop; `None` when the store is damaged or has no seal.
     pub(super) mark: Option<UntouchedMark>,
     pub(super) threads: Vec<JoinHandle<()>>,
@@ -131,10 +134,24 @@ impl Engine {
     /// # Errors
     /// `STORAGE_UNAVAILABLE` when the store is being reopened and does not come back in time.
     pub async fn read(&self) -> Result<Arc<PublishedState>, Refusal> {
+        self.note_read();
         if let Some(published) = self.published() {
             return Ok(published);
         }
         self.read_at_least(Position(0), ANSWER_MAX).await
+    }
+
+    fn note_read(&self) {
+        // Nearly always it is set, and then no processor takes it from another.
+        if !self.is_read.load(Ordering::Relaxed) {
+            self.is_read.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether anything was read since the last call of this function.
+    #[must_use]
+    pub fn take_read(&self) -> bool {
+        self.is_read.swap(false, Ordering::Relaxed)
     }
 
     /// Returns the last durable state; `None` while the store is being reopened.
@@ -159,6 +176,7 @@ impl Engine {
         position: Position,
         wait: Duration,
     ) -> Result<Arc<PublishedState>, Refusal> {
+        self.note_read();
         let mut published = self.published.clone();
         let reached = |state: &Option<Arc<PublishedState>>| {
             state
@@ -259,6 +277,20 @@ impl Engine {
     #[must_use]
     pub fn sealed(&self) -> Option<SealedEnd> {
         self.compactor.sync_stage.sealed()
+    }
+
+    /// Notes that all content is erased that was forgotten up to a published position: copies of the events that forgot it
+    /// are not needed any more.
+    pub fn note_erased(&self, up_to: Position) {
+        if let Err(error) = self.compactor.sync_stage.remove_copies(up_to) {
+            tracing::debug!(%error, "copies of forgetting events stay");
+        }
+    }
+
+    /// Writes the seal of the log's end again if another program has changed or removed it; returns whether one has.
+    #[must_use]
+    pub fn repair_seal(&self) -> bool {
+        self.compactor.sync_stage.repair_seal()
     }
 
     /// Ends the daemon, so that its next start reads the damaged files of the storage engine block by block.

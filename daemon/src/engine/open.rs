@@ -3,6 +3,7 @@
 
 mod error;
 mod folder;
+mod forgetting;
 mod salvaging;
 mod seals;
 mod untouched;
@@ -35,8 +36,11 @@ use super::{Fold, PublishedState, Settings, Tail};
 use crate::clock::Clock;
 use crate::log::{INDEX, KEPT, Log, Position, record_positions};
 use crate::store::ballast::BallastFile;
-use crate::store::recovery::{self, Damage, RecoveryPaths, RecoveryReport, RecoveryScan};
-use crate::store::seal::{Origin, SealFile, Sealer};
+use crate::store::journal::JournalItem;
+use crate::store::recovery::{
+    self, CutPolicy, Damage, RecoveryPaths, RecoveryReport, RecoveryScan,
+};
+use crate::store::seal::{ForgettingCopies, Sealer};
 use crate::store::watermark::{self, DurableHead, WatermarkFile};
 use crate::store::{Error, FORMAT_VERSION, Keyspace, Store, StoreId, creation, salvage};
 
@@ -112,6 +116,7 @@ impl OpenedStore {
         let (look, store, lost) = open_or_salvage(folder, id, &spaces, recorded, settings, clock)?;
         let store = store.with_sealer(seal.sealer(id));
         let last = tail_of(&store)?.position;
+        forgetting::put_back(folder, &store, fold)?;
         let mut damage = match store.settle_look(look, last.0)? {
             RecoveryReport::Clean => None,
             RecoveryReport::TornTail(cut) => {
@@ -199,7 +204,7 @@ impl OpenedStore {
         };
         let (seal, sealer) = match &self.damage {
             Some(_) => (None, self.store.shared_sealer()),
-            None => sealed_from_now(self.seal, &self.store, self.tail, &folder, &clock),
+            None => self.seal.in_force(&self.store, self.tail, &folder, &clock),
         };
         let store = self.store.with_sealer(sealer.clone());
         if let Some(reason) = self.damage {
@@ -207,7 +212,10 @@ impl OpenedStore {
             health.set(WriteState::Damaged { reason });
         }
         hold_reserve(&folder, settings);
-        let sync_stage = Arc::new(SyncStage::new(self.head, seal));
+        let copies = seal
+            .is_some()
+            .then(|| ForgettingCopies::of(&folder.seals, store_id));
+        let sync_stage = Arc::new(SyncStage::new(self.head, seal, copies));
         let published = sync_stage.published.subscribe();
         sync_stage.open(store.clone(), self.tail);
         let room_units = (settings.queue_bytes_max / 1024).max(64);
@@ -279,47 +287,10 @@ impl OpenedStore {
             compactor,
             sealer,
             is_untouched: self.is_untouched,
+            is_read: AtomicBool::new(false),
             mark,
             threads,
         })
-    }
-}
-
-/// Returns the open seal of a store, and what seals its events from now on. A store of a release without seals gets
-/// them here, before anything is written.
-fn sealed_from_now(
-    seal: SealCheck,
-    store: &Store,
-    tail: Tail,
-    folder: &DataFolder,
-    clock: &Clock,
-) -> (Option<SealFile>, Option<Arc<Sealer>>) {
-    let key = match seal {
-        SealCheck::Sealed { file, .. } => return (Some(file), store.shared_sealer()),
-        SealCheck::None { key } => key,
-        SealCheck::Unknown { .. } => return (None, None),
-    };
-    let from = Position(tail.position.0 + 1);
-    let sealed = seals::newest_forgetting(store)
-        .map_err(|error| error.to_string())
-        .and_then(|forgotten| {
-            let log = SealedLog {
-                tail,
-                forgotten,
-                origin: Origin::Adopted,
-                from,
-            };
-            seals::seal(folder, &key, store.id(), &log, clock).map_err(|error| error.to_string())
-        });
-    match sealed {
-        Ok(file) => (
-            Some(file),
-            Some(Arc::new(Sealer::new(&key, store.id(), from.0))),
-        ),
-        Err(error) => {
-            tracing::error!(%error, "the log is not sealed");
-            (None, None)
-        }
     }
 }
 
@@ -328,6 +299,7 @@ fn look(
     folder: &DataFolder,
     recorded: Option<DurableHead>,
     clock: &Clock,
+    policy: CutPolicy,
 ) -> Result<RecoveryScan, recovery::Error> {
     let (engine, damaged) = (Store::engine_dir(&folder.store()), folder.damaged());
     let site = RecoveryPaths {
@@ -335,9 +307,9 @@ fn look(
         damaged: &damaged,
         unix_seconds: clock.now() / 1_000_000,
     };
-    recovery::scan(&site, recorded.map(|head| head.position), |item| {
-        record_positions(item.key, item.value)
-    })
+    let head = recorded.map(|head| head.position);
+    let positions = |item: &JournalItem<'_>| record_positions(item.key, item.value);
+    recovery::scan_or_cut(&site, head, positions, policy)
 }
 
 /// Describes damage for a person.

@@ -1,6 +1,7 @@
 //! Makes groups durable: syncs, publishes, records the watermark and answers, in a thread that works while the
 //! writer prepares the next group.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -12,7 +13,8 @@ use super::writer::Message;
 use super::{Command, Outcome, PublishedState, Tail};
 use crate::error::Refusal;
 use crate::locks::lock_unpoisoned;
-use crate::store::seal::{SealFile, SealedEnd};
+use crate::log::{LoggedEvent, Position, codec};
+use crate::store::seal::{ForgettingCopies, SealFile, SealedEnd};
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Error, Store};
 
@@ -41,6 +43,9 @@ pub(super) struct SyncStage {
     seal: Mutex<Option<SealFile>>,
     /// Position of the newest event that forgot something, of this process; 0 if there is none.
     forgotten: AtomicU64,
+    /// Where copies of such events are kept, and those that were not added to it yet.
+    copies: Option<ForgettingCopies>,
+    uncopied: Mutex<Vec<Vec<u8>>>,
     /// The watermark and the seal have changed after their last sync.
     head_dirty: AtomicBool,
     /// Memtables contain unflushed rows.
@@ -57,12 +62,18 @@ pub(super) struct SyncStage {
 impl SyncStage {
     /// Creates a stage that has published nothing. Without a watermark file (damaged, not accepted), none is written; the
     /// same holds for the seal.
-    pub fn new(head: Option<WatermarkFile>, seal: Option<SealFile>) -> Self {
+    pub fn new(
+        head: Option<WatermarkFile>,
+        seal: Option<SealFile>,
+        copies: Option<ForgettingCopies>,
+    ) -> Self {
         Self {
             published: watch::Sender::new(None),
             head: Mutex::new(head),
             seal: Mutex::new(seal),
             forgotten: AtomicU64::new(0),
+            copies,
+            uncopied: Mutex::default(),
             head_dirty: AtomicBool::new(false),
             unsettled: AtomicBool::new(false),
             unsynced: AtomicBool::new(false),
@@ -98,9 +109,47 @@ impl SyncStage {
             .map_or_else(Tail::default, |state| state.tail)
     }
 
-    /// Notes that the event at this position forgot something; the seal says so once the event is durable.
-    pub fn note_forgotten(&self, at: u64) {
-        self.forgotten.fetch_max(at, Ordering::Relaxed);
+    /// Notes events that forget something: the seal says so once they are durable, and copies are kept.
+    pub fn note_forgetting(&self, events: &[Arc<LoggedEvent>]) {
+        let Some(last) = events.last() else {
+            return;
+        };
+        self.forgotten
+            .fetch_max(last.position().0, Ordering::Relaxed);
+        let copies = events.iter().map(|event| {
+            let mut stored = Vec::new();
+            codec::encode_event(event, &mut stored);
+            stored
+        });
+        lock_unpoisoned(&self.uncopied).extend(copies);
+    }
+
+    /// Adds the copies of durable events that forgot something. They are rare.
+    fn keep_copies(&self) {
+        let mut uncopied = lock_unpoisoned(&self.uncopied);
+        let Some(copies) = self.copies.as_ref().filter(|_| !uncopied.is_empty()) else {
+            return;
+        };
+        match copies.add(&uncopied) {
+            Ok(()) => uncopied.clear(),
+            // It would be needed only if the event were damaged before what it forgot is erased.
+            Err(error) => tracing::warn!(%error, "the copy of a forgetting event was not kept"),
+        }
+    }
+
+    /// Removes the copies if all content is erased that was forgotten up to a published position.
+    pub fn remove_copies(&self, up_to: Position) -> io::Result<()> {
+        let uncopied = lock_unpoisoned(&self.uncopied);
+        // A newer forgetting has been committed, and may not be published yet.
+        let is_newer = self.forgotten.load(Ordering::Relaxed) > up_to.0;
+        match self
+            .copies
+            .as_ref()
+            .filter(|_| !is_newer && uncopied.is_empty())
+        {
+            Some(copies) => copies.remove(),
+            None => Ok(()),
+        }
     }
 
     /// Records the durable end of the log: in the watermark, and outside of the data folder in the seal.
@@ -112,6 +161,7 @@ impl SyncStage {
         let recorded = lock_unpoisoned(&self.head)
             .as_mut()
             .map(|head| head.record(durable));
+        self.keep_copies();
         let forgotten = self.forgotten.load(Ordering::Relaxed);
         let sealed = lock_unpoisoned(&self.seal)
             .as_mut()
@@ -128,6 +178,18 @@ impl SyncStage {
     /// Returns the recorded end of the log; `None` when nothing is sealed.
     pub fn sealed(&self) -> Option<SealedEnd> {
         lock_unpoisoned(&self.seal).as_ref().map(SealFile::end)
+    }
+
+    /// Writes the seal again if another program has changed or removed it; returns whether one has.
+    pub fn repair_seal(&self) -> bool {
+        let mut seal = lock_unpoisoned(&self.seal);
+        let Some(seal) = seal.as_mut().filter(|seal| !seal.is_there()) else {
+            return false;
+        };
+        if let Err(error) = seal.write_again() {
+            tracing::error!(%error, "the seal was not written again");
+        }
+        true
     }
 
     /// Syncs the watermark and the seal if they changed.

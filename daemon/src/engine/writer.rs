@@ -302,7 +302,7 @@ impl Writer {
             return Ok(false);
         };
         let tail = group.tail;
-        self.sync_stage.note_forgotten(group.forgotten.0);
+        self.sync_stage.note_forgetting(&group.forgetting);
         let _span = tracing::debug_span!("commit", position = tail.position.0).entered();
         store.throttle();
         let changes = group.into_changes(&store, &*self.fold);

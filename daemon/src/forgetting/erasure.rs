@@ -103,6 +103,10 @@ async fn finish_all(cx: &Arc<Context>) -> Result<Vec<String>, Refusal> {
         let command = RecordEventErasure::new(*tombstone, stream.clone(), salt);
         cx.write(&of_daemon(), None, 0, command).await?;
     }
+    let published = cx.read(None).await?;
+    if PendingErasures::of(&published.snapshot)?.is_empty() {
+        cx.engine.note_erased(published.tail.position);
+    }
     Ok(reported)
 }
 

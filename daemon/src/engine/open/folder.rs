@@ -33,6 +33,12 @@ impl DataFolder {
         self.seals.join("key")
     }
 
+    /// Returns the folder where a restore leaves the seal of what it has restored, until a daemon opens it.
+    #[must_use]
+    pub fn restored(&self) -> PathBuf {
+        self.data.join("restored")
+    }
+
     /// Returns the path of the durable watermark, which is outside the store's folder.
     #[must_use]
     pub fn watermark_path(&self) -> PathBuf {

@@ -2,14 +2,15 @@
 //! written by this daemon.
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{DataFolder, OpenError, Tail, UntouchedMark, missing};
 use crate::clock::Clock;
 use crate::log::{Log, Position};
 use crate::store::seal::{
-    KeyError, Origin, Seal, SealFile, SealFileError, SealKey, SealedEnd, Sealer, place,
+    ForgettingCopies, KeyError, Origin, Seal, SealFile, SealFileError, SealKey, SealedEnd, Sealer,
+    place,
 };
 use crate::store::{Error, Store, StoreId};
 
@@ -21,6 +22,13 @@ pub enum SealCheck {
         key: SealKey,
         /// The seal.
         file: SealFile,
+    },
+    /// It has none yet, but a backup was restored here, and the restore has left one in the data folder.
+    Restored {
+        /// The key that made it.
+        key: SealKey,
+        /// What it records.
+        end: SealedEnd,
     },
     /// It has none: a release without seals wrote it, or its seal is lost.
     None {
@@ -124,6 +132,23 @@ pub fn newest_forgetting(store: &Store) -> Result<Position, Error> {
     Ok(newest)
 }
 
+impl SealedLog {
+    /// Returns what a seal of this log records, in the data folder at `data`.
+    #[must_use]
+    pub fn end(&self, data: &Path, clock: &Clock) -> SealedEnd {
+        SealedEnd {
+            position: self.tail.position.0,
+            link: self.tail.link.0,
+            forgotten: self.forgotten.0,
+            from: self.from.0,
+            origin: self.origin,
+            origin_position: self.tail.position.0,
+            origin_time: clock.now(),
+            place: place(data),
+        }
+    }
+}
+
 /// Seals a log at its present end.
 ///
 /// # Errors
@@ -135,18 +160,7 @@ pub fn seal(
     log: &SealedLog,
     clock: &Clock,
 ) -> Result<SealFile, SealFileError> {
-    let tail = log.tail;
-    let end = SealedEnd {
-        position: tail.position.0,
-        link: tail.link.0,
-        forgotten: log.forgotten.0,
-        from: log.from.0,
-        origin: log.origin,
-        origin_position: tail.position.0,
-        origin_time: clock.now(),
-        place: place(&folder.data),
-    };
-    SealFile::create(&folder.seals, key, store, end)
+    SealFile::create(&folder.seals, key, store, log.end(&folder.data, clock))
 }
 
 impl SealCheck {
@@ -177,7 +191,13 @@ impl SealCheck {
                         here: store,
                         before,
                     }),
-                    None => Ok(Self::None { key }),
+                    None => Ok(match SealFile::open(&folder.restored(), &key, store) {
+                        Ok(file) => Self::Restored {
+                            key,
+                            end: file.end(),
+                        },
+                        Err(_) => Self::None { key },
+                    }),
                 }
             }
             Err(error) => Ok(Self::Unknown {
@@ -190,6 +210,7 @@ impl SealCheck {
     pub(super) fn sealer(&self, store: StoreId) -> Option<Arc<Sealer>> {
         match self {
             Self::Sealed { key, file } => Some(Arc::new(Sealer::new(key, store, file.end().from))),
+            Self::Restored { key, end } => Some(Arc::new(Sealer::new(key, store, end.from))),
             Self::None { .. } | Self::Unknown { .. } => None,
         }
     }
@@ -197,7 +218,7 @@ impl SealCheck {
     /// Returns the mark of untouched files; `None` without a key.
     pub(super) fn mark(&self, folder: &DataFolder, store: StoreId) -> Option<UntouchedMark> {
         match self {
-            Self::Sealed { key, .. } | Self::None { key } => {
+            Self::Sealed { key, .. } | Self::Restored { key, .. } | Self::None { key } => {
                 Some(UntouchedMark::of(folder, key, store))
             }
             Self::Unknown { .. } => None,
@@ -209,6 +230,7 @@ impl SealCheck {
     pub fn end(&self) -> Option<SealedEnd> {
         match self {
             Self::Sealed { file, .. } => Some(file.end()),
+            Self::Restored { end, .. } => Some(*end),
             Self::None { .. } | Self::Unknown { .. } => None,
         }
     }
@@ -218,6 +240,7 @@ impl SealCheck {
     pub fn newest(&self, store: StoreId) -> Option<Seal> {
         match self {
             Self::Sealed { key, file } => Some(file.end().seal(key, store)),
+            Self::Restored { key, end } => Some(end.seal(key, store)),
             Self::None { .. } | Self::Unknown { .. } => None,
         }
     }
@@ -235,10 +258,14 @@ impl SealCheck {
         let accept = "`lored repair` shows what there is, and a person may accept it with `lored repair --accept`";
         let end = match self {
             Self::Sealed { file, .. } => file.end(),
+            Self::Restored { end, .. } => *end,
             Self::None { .. } if is_sealed(store)? => {
+                let copied = match SealFile::path(&folder.restored(), store.id()).exists() {
+                    true => "it was restored from a backup in another home, with another key",
+                    false => "it may be a copy, and it may be older than the original",
+                };
                 return Ok(Some(format!(
-                    "{} was written with seals, and there is no seal of it in {}: it may be a copy, and it may be \
-                     older than the original; {accept}",
+                    "{} was written with seals, and there is no seal of it in {}: {copied}; {accept}",
                     folder.data.display(),
                     folder.seals.display()
                 )));
@@ -277,6 +304,63 @@ impl SealCheck {
             },
         )?;
         Ok(foreign)
+    }
+
+    /// Returns the open seal of a store, and what seals its events from now on. A store without one gets it here, before
+    /// anything is written.
+    pub(super) fn in_force(
+        self,
+        store: &Store,
+        tail: Tail,
+        folder: &DataFolder,
+        clock: &Clock,
+    ) -> (Option<SealFile>, Option<Arc<Sealer>>) {
+        let (key, from, sealed) = match self {
+            Self::Sealed { file, .. } => return (Some(file), store.shared_sealer()),
+            Self::Unknown { .. } => return (None, None),
+            Self::Restored { key, end } => {
+                let end = SealedEnd {
+                    place: place(&folder.data),
+                    ..end
+                };
+                let sealed = SealFile::create(&folder.seals, &key, store.id(), end);
+                (
+                    key,
+                    Position(end.from),
+                    sealed.map_err(|error| error.to_string()),
+                )
+            }
+            Self::None { key } => {
+                let from = Position(tail.position.0 + 1);
+                let sealed = newest_forgetting(store)
+                    .map_err(|error| error.to_string())
+                    .and_then(|forgotten| {
+                        let log = SealedLog {
+                            tail,
+                            forgotten,
+                            origin: Origin::Adopted,
+                            from,
+                        };
+                        seal(folder, &key, store.id(), &log, clock)
+                            .map_err(|error| error.to_string())
+                    });
+                (key, from, sealed)
+            }
+        };
+        match sealed {
+            Ok(file) => {
+                // It says no more than the new one. If it stays, it is not read any more.
+                let _ = std::fs::remove_dir_all(folder.restored());
+                // Those of another log, which was here before.
+                let _ = ForgettingCopies::of(&folder.seals, store.id()).remove();
+                let sealer = Sealer::new(&key, store.id(), from.0);
+                (Some(file), Some(Arc::new(sealer)))
+            }
+            Err(error) => {
+                tracing::error!(%error, "the log is not sealed");
+                (None, None)
+            }
+        }
     }
 }
 

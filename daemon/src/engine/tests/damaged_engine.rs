@@ -2,12 +2,18 @@
 
 use std::ops::ControlFlow;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use super::edits_at_rest::{Original, flip, opened};
+use super::edits_at_rest::{Original, copy, flip, opened, settings, start, write};
+use super::history::{create, record};
+use super::{START, TestCall};
+use crate::clock::Clock;
 use crate::engine::{DataFolder, OpenedStore, mark_unreadable};
 use crate::log::{KEPT, LOG, Log, Position};
-use crate::store::{Direction, Error, Rows, Store};
+use crate::projections::Projections;
+use crate::store::seal::ForgettingCopies;
+use crate::store::{Direction, Error, Rows, Store, recovery};
 
 /// Returns the files below the folders of the engine's keyspaces, with the name of their folder.
 fn files(folder: &DataFolder) -> Vec<PathBuf> {
@@ -117,6 +123,10 @@ async fn a_damaged_view_or_name_loses_nothing() {
 async fn a_damaged_table_loses_a_block() {
     let original = Original::new().await;
     let folder = original.again();
+    // With them the start reads the log, and meets the damage at once.
+    let id = Store::identify(&folder.store()).unwrap();
+    let copies = ForgettingCopies::of(&folder.seals, id);
+    copies.remove().unwrap();
     let number = {
         let opened = opened(&folder).unwrap();
         opened.store.flush().unwrap();
@@ -157,12 +167,86 @@ async fn a_damaged_table_loses_a_block() {
     let damage = after.damage.as_deref().unwrap();
     assert!(damage.contains("could not be read"), "{damage}");
     let kept = std::fs::read_dir(folder.damaged()).unwrap().count();
-    assert_eq!(kept, 1);
+    assert_eq!(kept, 2, "the old files and a report");
     drop(after);
-    // The mark is gone, and the damage is still known by the seal or the gap.
+    // The mark is gone, and the damage is still known by the report.
     let again = opened(&folder).unwrap();
+    assert!(again.damage.is_some());
     assert!(matches!(
         again.store.get(LOG, b"none"),
         Ok(None) | Err(Error::Corrupt { .. })
     ));
+}
+
+/// A store as a kill leaves it, with every event in its journal.
+async fn killed(dir: &Path) -> DataFolder {
+    let live = DataFolder::new(dir.join("live/data"), dir.join("live/state"));
+    let engine = start(&live);
+    write(&engine, vec![TestCall::new(create("s-1"))]).await;
+    for _ in 0..12 {
+        write(&engine, vec![record(Some("s-1"), None, false)]).await;
+    }
+    copy(&dir.join("live"), &dir.join("killed"));
+    drop(engine);
+    DataFolder::new(dir.join("killed/data"), dir.join("killed/state"))
+}
+
+/// Damage in the middle of a journal, anywhere: everything before and after it is served, the gap is named and stays known
+/// until a person accepts it, and then writing continues after it.
+#[tokio::test]
+async fn what_follows_damage_in_a_journal_is_served() {
+    let mut gaps = 0;
+    for part in 1..8 {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = killed(dir.path()).await;
+        let engine = Store::engine_dir(&folder.store());
+        let journal = std::fs::read_dir(&engine)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .find(|path| path.extension().is_some_and(|end| end == "jnl"))
+            .unwrap();
+        let mut bytes = std::fs::read(&journal).unwrap();
+        let end = bytes.iter().rposition(|byte| *byte != 0).unwrap();
+        let at = end * part / 8;
+        flip(&mut bytes[..=at]);
+        std::fs::write(&journal, bytes).unwrap();
+        let first = opened(&folder).unwrap();
+        let served = positions(&first);
+        assert_eq!((served[0], *served.last().unwrap()), (1, 13), "at {at}");
+        let lost: Vec<u64> = (1..=13).filter(|at| !served.contains(at)).collect();
+        if lost.is_empty() {
+            // A row of a view, or of something that was written again later.
+            assert_eq!(first.damage, None, "at {at}");
+            continue;
+        }
+        gaps += 1;
+        let named = format!("positions {} to {}", lost[0], lost.last().unwrap());
+        let damage = first.damage.clone().unwrap();
+        assert!(damage.contains(&named), "{lost:?}: {damage}");
+        drop(first);
+        let damage = opened(&folder).unwrap().damage.unwrap();
+        assert!(damage.contains(&named), "{lost:?}: {damage}");
+        recovery::accept(&folder.damaged()).unwrap();
+        let accepted = opened(&folder).unwrap();
+        assert_eq!(accepted.damage, None);
+        assert_eq!(positions(&accepted), served);
+        let (fold, clock) = (Arc::new(Projections), Arc::new(Clock::fixed(START, 1)));
+        let engine = accepted
+            .start(folder.clone(), fold, &settings(), clock)
+            .unwrap();
+        write(&engine, vec![record(Some("s-1"), None, false)]).await;
+        drop(engine);
+        assert_eq!(positions(&opened(&folder).unwrap()).last(), Some(&14));
+        // What is forgotten later is in no copy.
+        assert!(recovery::remove_copies(&folder.damaged()).unwrap() > 0);
+        let left = std::fs::read_dir(folder.damaged()).unwrap();
+        let names = left.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        assert!(
+            names
+                .collect::<Vec<_>>()
+                .iter()
+                .all(|name| !name.starts_with("store-"))
+        );
+    }
+    assert!(gaps > 3, "{gaps} gaps");
 }

@@ -2,6 +2,7 @@
 //! read, or found by the verification that follows such a start. It can compute every hash, but it has no key.
 
 mod edits;
+mod forgotten;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -23,7 +24,7 @@ use crate::store::seal::{SealFile, SealKey};
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Blobs, Direction, Keyspace, Rows, RowsMut, Store, Transaction};
 
-fn settings() -> Settings {
+pub(super) fn settings() -> Settings {
     Settings {
         reserve_bytes: 0,
         disk_free_bytes_min: 0,
@@ -41,7 +42,7 @@ fn opened_at(folder: &DataFolder, clock: &Clock) -> Result<OpenedStore, OpenErro
     OpenedStore::open(folder, &Projections, &settings(), clock)
 }
 
-fn start(folder: &DataFolder) -> Engine {
+pub(super) fn start(folder: &DataFolder) -> Engine {
     let opened = opened(folder).unwrap();
     assert_eq!(opened.damage, None);
     let (fold, clock) = (Arc::new(Projections), Arc::new(Clock::fixed(START, 1)));
@@ -49,7 +50,7 @@ fn start(folder: &DataFolder) -> Engine {
     opened.start(folder, fold, &settings(), clock).unwrap()
 }
 
-async fn write(engine: &Engine, asks: Vec<TestCall>) {
+pub(super) async fn write(engine: &Engine, asks: Vec<TestCall>) {
     for ask in asks {
         let request = ask.request();
         let write = QueuedWrite {
@@ -120,7 +121,7 @@ impl Original {
     }
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

@@ -57,7 +57,7 @@ impl Fixture {
         let folder = DataFolder::new(temporary.path(), temporary.path().join("state"));
         let clock = Arc::new(Clock::fixed(START, 1));
         let opened = OpenedStore::open(&folder, &Projections, &settings, &clock).unwrap();
-        let sync_stage = Arc::new(SyncStage::new(opened.head, None));
+        let sync_stage = Arc::new(SyncStage::new(opened.head, None, None));
         sync_stage.open(opened.store.clone(), opened.tail);
         let (health, room) = (Health::default(), Arc::new(Semaphore::new(ROOM)));
         let (queue, jobs) = channel();

@@ -183,6 +183,23 @@ impl<'r> Log<'r> {
         Ok(found)
     }
 
+    /// Returns the row, key and value, that has these bytes for the event at a position: the record that should contain
+    /// it, or one of its own where that is not possible.
+    pub fn row_with(
+        &self,
+        position: Position,
+        stored: &[u8],
+    ) -> Result<(RecordKey, Vec<u8>), Error> {
+        if let Some(record) = self.record_of(position)?
+            && let Some(value) = self.rows.get(LOG, &record.to_bytes())?
+            && let Ok(at) = usize::try_from(position.0 - record.0.0)
+            && let Ok(value) = record::with_event(&value, at, stored)
+        {
+            return Ok((record, value));
+        }
+        Ok((RecordKey(position), record::of_stored(stored)))
+    }
+
     /// Returns the newest event, unchecked: the end of a log is known although it is damaged.
     pub fn last(&self) -> Result<Option<LoggedEvent>, Error> {
         let mut last = None;

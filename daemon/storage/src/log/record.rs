@@ -54,15 +54,17 @@ impl RecordBuilder {
         records
     }
 
-    /// Adds an event to the record returned by [`Self::place`].
-    pub fn push(&mut self, event: &LoggedEvent, record: RecordKey) {
+    /// Adds an event to the record returned by [`Self::place`]. Returns its stored bytes.
+    pub fn push(&mut self, event: &LoggedEvent, record: RecordKey) -> &[u8] {
         if self.first.is_some_and(|first| first != record.0) {
             self.close();
         }
         self.first = Some(record.0);
+        let start = self.events.len();
         codec::encode_event(event, &mut self.events);
         // Cannot overflow: a group's bytes are bounded far below 4 GiB.
         self.ends.push(self.events.len() as u32);
+        self.events.get(start..).unwrap_or_default()
     }
 
     fn close(&mut self) {
@@ -96,10 +98,40 @@ pub fn encode(events: &[LoggedEvent]) -> Vec<u8> {
     let mut builder = RecordBuilder::default();
     if let Some(first) = events.first() {
         let record = RecordKey(first.position());
-        events.iter().for_each(|event| builder.push(event, record));
+        for event in events {
+            builder.push(event, record);
+        }
     }
     let record = builder.finish().pop();
     record.map(|(_, record)| record).unwrap_or_default()
+}
+
+/// Returns a record of one stored event.
+pub(super) fn of_stored(event: &[u8]) -> Vec<u8> {
+    record_of([event])
+}
+
+fn record_of<'e>(stored: impl IntoIterator<Item = &'e [u8]>) -> Vec<u8> {
+    let mut builder = RecordBuilder {
+        first: Some(Position(0)),
+        ..RecordBuilder::default()
+    };
+    for event in stored {
+        builder.events.extend(event);
+        builder.ends.push(builder.events.len() as u32);
+    }
+    let record = builder.finish().pop();
+    record.map(|(_, record)| record).unwrap_or_default()
+}
+
+/// Returns a record with other bytes for one of its events.
+///
+/// # Errors
+/// A message about the invalid part, or when the record has fewer events.
+pub(super) fn with_event(record: &[u8], at: usize, event: &[u8]) -> Result<Vec<u8>, String> {
+    let mut slices = decode(record)?;
+    *slices.get_mut(at).ok_or("the record has fewer events")? = event;
+    Ok(record_of(slices))
 }
 
 /// Returns the slices of the events in a record.

@@ -135,6 +135,16 @@ impl<F: SlotFormat> SlotFile<F> {
         Ok(made)
     }
 
+    /// Returns the folder of the file.
+    pub fn folder(&self) -> &Path {
+        parent(&self.path)
+    }
+
+    /// Returns how values are written into slots.
+    pub fn format(&self) -> &F {
+        &self.format
+    }
+
     /// Opens the file and reads its newest valid slot.
     ///
     /// # Errors

@@ -4,7 +4,8 @@
 //! built under a hidden name, synced and renamed, so that a folder with a real name is complete. A finding with an
 //! `accepted` file is closed.
 
-use super::{Damage, Error, LossCause, RecoveryPaths, io_at};
+use super::report::bare;
+use super::{Damage, Error, LossCause, Positions, RecoveryPaths, io_at};
 use crate::store::{
     creation,
     durable::{parent, sync_folder},
@@ -19,6 +20,8 @@ use std::{
 
 const REPORT: &str = "report.json";
 const ACCEPTED: &str = "accepted";
+/// Beginning of the name of a whole store that was put into a new one.
+pub const STORE_COPY: &str = "store-";
 /// Maximum number of findings per second.
 const NUMBERS_MAX: u32 = 10_000;
 /// Maximum size of a report, in bytes; far above any real one.
@@ -35,11 +38,37 @@ pub fn accept(damaged: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the copies of journals, because they may contain forgotten content. The reports stay. Returns the number
-/// of removed copies.
+/// Reports positions that could not be read from damaged files, so that later starts refuse writes until a person accepts
+/// it. Returns the report.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn report_unreadable(site: &RecoveryPaths<'_>, lost: Vec<Positions>) -> Result<Damage, Error> {
+    let mut damage = Damage {
+        positions_lost: lost,
+        ..bare(LossCause::Unreadable, None, None)
+    };
+    if !reports(site.damaged)?
+        .iter()
+        .any(|known| known.covers(&damage))
+    {
+        keep(site, &[], &mut damage)?;
+    }
+    Ok(damage)
+}
+
+/// Removes the copies of journals and of stores, because they may contain forgotten content. The reports stay. Returns
+/// the number of removed copies.
 pub fn remove_copies(damaged: &Path) -> Result<usize, Error> {
     let mut removed = 0;
     for folder in folders_of(damaged)? {
+        let name = folder.file_name().unwrap_or_default();
+        if name.as_encoded_bytes().starts_with(STORE_COPY.as_bytes()) {
+            std::fs::remove_dir_all(&folder).map_err(|source| io_at(&folder, source))?;
+            sync_folder(damaged).map_err(|source| io_at(damaged, source))?;
+            removed += 1;
+            continue;
+        }
         let before = removed;
         let remove = || -> io::Result<usize> {
             let mut copies = 0;

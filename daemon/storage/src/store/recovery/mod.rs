@@ -13,7 +13,7 @@ mod report;
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests;
 
-pub use evidence::{accept, remove_copies};
+pub use evidence::{STORE_COPY, accept, remove_copies, report_unreadable};
 pub use report::{Damage, JournalCut, LossCause, Positions, RecoveryReport};
 
 use report::{bare, cut_of, finding};
@@ -49,6 +49,9 @@ pub enum Error {
     /// A table that a keyspace names is missing, or its end is damaged.
     #[error("the table {} is damaged", .0.display())]
     Table(PathBuf),
+    /// Acknowledged positions are valid after damage in a journal, and cutting the journal would lose them.
+    #[error("a journal is damaged before its end, and positions {} to {} are valid after it", .0.first, .0.last)]
+    ValidAfterDamage(Positions),
     /// A journal that cannot be read.
     #[error(transparent)]
     Journal(#[from] journal::Error),
@@ -96,12 +99,39 @@ pub fn scan(
     head: Option<u64>,
     positions_of: impl Fn(&JournalItem<'_>) -> Option<RangeInclusive<u64>>,
 ) -> Result<RecoveryScan, Error> {
+    scan_or_cut(site, head, positions_of, CutPolicy::Always)
+}
+
+/// What happens to complete batches after damage in a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CutPolicy {
+    /// They are cut off with the damage; a copy of the journal is kept.
+    Always,
+    /// If they hold acknowledged positions, nothing is changed: [`Error::ValidAfterDamage`].
+    UnlessAcknowledged,
+}
+
+/// As [`scan`], with a choice for what is valid after damage.
+///
+/// # Errors
+/// See [`Error`].
+pub fn scan_or_cut(
+    site: &RecoveryPaths<'_>,
+    head: Option<u64>,
+    positions_of: impl Fn(&JournalItem<'_>) -> Option<RangeInclusive<u64>>,
+    policy: CutPolicy,
+) -> Result<RecoveryScan, Error> {
     manifest::version(site.store)?;
     let _lock = lock(site.store)?;
     manifest::keyspaces(site.store)?;
     evidence::sweep(site.damaged)?;
     let mut open = evidence::reports(site.damaged)?;
     let (journal_scan, walk) = read(site.store, positions_of)?;
+    if policy == CutPolicy::UnlessAcknowledged
+        && let Some(behind) = acknowledged_behind(&journal_scan, &walk, head)
+    {
+        return Err(Error::ValidAfterDamage(behind));
+    }
     let found = decide(&journal_scan, &walk, head);
     let cut = match found {
         RecoveryReport::Clean => None,
@@ -142,6 +172,23 @@ pub fn scan(
         head,
         witnesses: walk.witnesses,
     })
+}
+
+/// Returns the log positions in complete batches after damage, if acknowledged ones are among them: they reach the
+/// watermark that the journals do not reach without them, or their journal was complete, and therefore synced. After a
+/// power cut in relaxed durability they are only what is left of unsynced batches.
+fn acknowledged_behind(
+    journal_scan: &JournalScan,
+    walk: &ScanSummary,
+    head: Option<u64>,
+) -> Option<Positions> {
+    let behind = walk.behind?;
+    let kept = walk.kept.map_or(0, |kept| kept.last);
+    let is_sealed = matches!(
+        journal_scan.tail(),
+        Tail::Damage { file, .. } if journal_scan.files.last() != Some(&file)
+    );
+    (is_sealed || head.is_some_and(|head| head > kept && head >= behind.first)).then_some(behind)
 }
 
 impl RecoveryScan {

@@ -46,6 +46,8 @@ pub enum LossCause {
     BeforeHead,
     /// A batch is in the journal, but fjall did not apply it.
     Skipped,
+    /// Files could not be read, and what could be read of them was put into a new store.
+    Unreadable,
     /// An unfinished last batch was cut without a watermark to compare with. Never refuses writes.
     TornTail,
 }
@@ -63,6 +65,9 @@ pub struct Damage {
     pub positions_kept: Option<Positions>,
     /// Log positions in complete batches that were cut off; the copy contains them.
     pub positions_behind: Option<Positions>,
+    /// Ranges of the log that could not be read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub positions_lost: Vec<Positions>,
     /// The recorded watermark.
     pub head: Option<u64>,
     /// The folder with the copy and this report.
@@ -79,8 +84,18 @@ impl fmt::Display for Damage {
             LossCause::JournalMissing => "a journal file is gone",
             LossCause::BeforeHead => "the log ends before the last acknowledged event",
             LossCause::Skipped => "the engine left out a write that its journal holds",
+            LossCause::Unreadable => "files of the storage engine were damaged",
             LossCause::TornTail => "the last write was unfinished",
         })?;
+        if !self.positions_lost.is_empty() {
+            let range = |lost: &Positions| format!("{} to {}", lost.first, lost.last);
+            let lost: Vec<String> = self.positions_lost.iter().map(range).collect();
+            write!(
+                f,
+                ", and the positions {} could not be read; everything before and after them is served",
+                lost.join(", ")
+            )?;
+        }
         if let (Some(head), Some(kept)) = (self.head, self.positions_kept)
             && head > kept.last
         {
@@ -94,6 +109,13 @@ impl fmt::Display for Damage {
             )?;
         }
         match &self.folder {
+            Some(folder) if self.cause == LossCause::Unreadable => {
+                write!(
+                    f,
+                    "; a report is kept in {}, and the damaged files beside it",
+                    folder.display()
+                )
+            }
             Some(folder) => write!(f, "; a copy is kept in {}", folder.display()),
             None => Ok(()),
         }
@@ -154,6 +176,7 @@ pub(super) fn bare(
         journals_missing: Vec::new(),
         positions_kept,
         positions_behind: None,
+        positions_lost: Vec::new(),
         head,
         folder: None,
     }

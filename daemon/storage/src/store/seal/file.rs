@@ -173,6 +173,24 @@ impl SealFile {
         self.slots.record(self.end)
     }
 
+    /// Returns whether the file holds the recorded end.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        let (folder, format) = (self.slots.folder(), self.slots.format());
+        let read = Self::open(folder, &format.key, format.store);
+        read.is_ok_and(|read| read.end == self.end)
+    }
+
+    /// Writes the file again, because another program has changed or removed it.
+    ///
+    /// # Errors
+    /// [`SealFileError::Io`].
+    pub fn write_again(&mut self) -> Result<(), SealFileError> {
+        let (folder, format) = (self.slots.folder(), self.slots.format());
+        *self = Self::create(folder, &format.key, format.store, self.end)?;
+        Ok(())
+    }
+
     /// Makes the recorded end durable.
     ///
     /// # Errors

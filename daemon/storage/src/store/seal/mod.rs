@@ -6,11 +6,13 @@
 //! The codes are HMAC-SHA-256 (RFC 2104).
 
 mod file;
+mod forgetting;
 mod key;
 mod newest;
 mod sealer;
 
 pub use file::{Origin, SealFile, SealFileError, SealedEnd, place};
+pub use forgetting::ForgettingCopies;
 pub use key::{CREDENTIAL, KeyError, SealKey};
 pub use newest::{Seal, SealTextError};
 pub use sealer::{EventSeal, SealError, Sealer};
