@@ -14,10 +14,12 @@ use std::io::{self, IsTerminal};
 use lore::connection::Connection;
 use lore::paths::Paths;
 use lore::protocol::log::{VerifyLogArgs, VerifyLogReply};
+use lore::protocol::status::StatusReply;
 
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::{DataFolder, Fold, OpenError, OpenedStore, replay, seal_key};
+use crate::log_admin::origin;
 use crate::log_admin::verify::{Report, VerifyTarget, own_seal};
 use crate::projections::Projections;
 use crate::service::{Lock, LockError};
@@ -134,6 +136,9 @@ pub fn verify(config: &Config, paths: &Paths, since: Option<Seal>) -> Outcome {
             if let Some(damage) = &opened.damage {
                 lore::outln!("damage: {damage}");
             }
+            if let Some(how) = opened.seal.end().and_then(origin) {
+                lore::outln!("{how}");
+            }
             Ok(print(&report) && opened.damage.is_none())
         }
         Err(StartError::Served(_)) => ask_daemon(paths, since),
@@ -152,6 +157,13 @@ fn ask_daemon(paths: &Paths, since: Option<Seal>) -> Outcome {
         .call("verify_log", &lore::protocol::Args::Json(args))
         .map_err(text)?;
     let reply: VerifyLogReply = serde_json::from_slice(&reply.json).map_err(text)?;
+    let status = connection
+        .call("status", &lore::protocol::Args::Json(b"{}".to_vec()))
+        .map_err(text)?;
+    let status: StatusReply = serde_json::from_slice(&status.json).map_err(text)?;
+    if let Some(how) = &status.origin {
+        lore::outln!("{how}");
+    }
     Ok(print(&Report {
         events: reply.events,
         forgotten: reply.forgotten,

@@ -85,6 +85,11 @@ fn status(status: &Value) -> String {
         let waiting = fill("{missing} texts wait for vectors", embedding);
         facts.push(("second tier".to_owned(), waiting + &left));
     }
+    let verified = at(status, "verified");
+    if !verified.is_null() {
+        let template = "up to {position} on {time:time}, {findings} findings";
+        facts.push(("verified".to_owned(), fill(template, verified)));
+    }
     let retention = at(status, "retention");
     if !retention.is_null() {
         let template = match at(retention, "last") {

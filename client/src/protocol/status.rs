@@ -51,6 +51,17 @@ pub struct Embedding {
     pub seconds_left: Option<u64>,
 }
 
+/// The last verification of the whole log, its views, blobs and objects.
+#[wire]
+pub struct Verified {
+    /// End of the log that was verified.
+    pub position: Position,
+    /// When it ended, RFC 3339.
+    pub time: String,
+    /// Number of findings; a view that was wrong has been rebuilt.
+    pub findings: u64,
+}
+
 /// State of the retention rules.
 #[wire]
 pub struct Retention {
@@ -95,6 +106,8 @@ pub struct StatusReply {
     /// How the log came to be what it is, if it did not begin here: restored from a backup, accepted by a person after
     /// damage, or taken over from a release without seals; with the position and the time.
     pub origin: Option<String>,
+    /// The last verification of everything since its start; absent if there was none.
+    pub verified: Option<Verified>,
     /// Number of connections.
     pub clients: u64,
     /// Its socket.

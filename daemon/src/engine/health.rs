@@ -5,9 +5,11 @@ use std::sync::{Arc, RwLock};
 
 use tokio::sync::watch;
 
+use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::hint::{arg, hint};
 use crate::locks::unpoisoned;
+use crate::log::Position;
 
 /// Whether writes are accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,17 @@ pub enum WriteState {
     },
 }
 
+/// A verification of the whole log, its views, blobs and objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verification {
+    /// End of the log that was verified.
+    pub position: Position,
+    /// When it ended, in microseconds since 1970.
+    pub at: Micros,
+    /// Number of findings.
+    pub findings: u64,
+}
+
 /// The write state, shared by the writer, the transports and `status`.
 #[derive(Clone, Debug)]
 pub struct Health {
@@ -39,6 +52,8 @@ pub struct Health {
     is_uncertain: Arc<AtomicBool>,
     /// Damage that reads or a verification have met; writes go on.
     met: Arc<RwLock<Option<String>>>,
+    /// The last verification of everything.
+    verified: Arc<RwLock<Option<Verification>>>,
     /// Whether [`Self::warning`] has something to say, so that a reply need not take a lock to know.
     warns: Arc<AtomicBool>,
     failed: watch::Sender<bool>,
@@ -50,6 +65,7 @@ impl Default for Health {
             state: Arc::new(RwLock::new(WriteState::Open)),
             is_uncertain: Arc::default(),
             met: Arc::default(),
+            verified: Arc::default(),
             warns: Arc::default(),
             failed: watch::Sender::new(false),
         }
@@ -108,6 +124,17 @@ impl Health {
         self.note_warning();
     }
 
+    /// Notes a verification of everything that has ended.
+    pub fn note_verified(&self, verification: Verification) {
+        *unpoisoned(self.verified.write()) = Some(verification);
+    }
+
+    /// Returns the last verification of everything since the start; `None` if there was none.
+    #[must_use]
+    pub fn verified(&self) -> Option<Verification> {
+        *unpoisoned(self.verified.read())
+    }
+
     /// Returns what every reply should warn of: acknowledged events are missing or damaged. `None` when all is well.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
@@ -161,9 +188,10 @@ impl Health {
     }
 }
 
+/// Beginning of the warning about damage that a read or a verification has met.
+pub const DAMAGE_MET: &str = "stored data is damaged";
+
 /// Returns the warning about damage that was met.
 pub(super) fn met_damage(met: &str) -> String {
-    format!(
-        "stored data is damaged, so this may be incomplete: {met}. Run `lored verify` for the extent."
-    )
+    format!("{DAMAGE_MET}, so this may be incomplete: {met}. Run `lored verify` for the extent.")
 }

@@ -18,16 +18,18 @@ pub mod restore;
 mod sync;
 mod time;
 mod writer;
+mod written_files;
 
 use std::sync::Arc;
 
 pub use compaction::CompactionResult;
 pub use handle::{Engine, QueuedWrite};
-pub use health::{Health, WriteState};
+pub use health::{DAMAGE_MET, Health, Verification, WriteState};
 pub use open::{
     DataFolder, OpenError, OpenedStore, SealCheck, SealedLog, mark_unreadable, newest_forgetting,
     salvage_now, seal, seal_key,
 };
+pub use written_files::{ChangedFiles, WrittenFiles};
 
 use crate::clock::Micros;
 use crate::error::Refusal;

@@ -17,7 +17,7 @@ mod verify_log;
 
 pub use cursors::Cursors;
 pub use retention_status::RetentionOutcome;
-pub use status::set_back;
+pub use status::{origin, set_back};
 
 use crate::operation::Operation;
 

@@ -101,6 +101,11 @@ impl Op for Status {
             writable: state == WriteState::Open,
             uptime: uptime_us / 1_000_000,
             origin: cx.engine.sealed().and_then(origin),
+            verified: cx.engine.health().verified().map(|seen| wire::Verified {
+                position: seen.position,
+                time: format_time(seen.at),
+                findings: seen.findings,
+            }),
             clients: cx.clients.load(Ordering::Relaxed),
             socket: cx.socket.display().to_string(),
             data: cx.folder.data.display().to_string(),
@@ -146,7 +151,8 @@ fn in_memory(cx: &Context) -> String {
 }
 
 /// Describes how a log came to be what it is; `None` when it began here.
-fn origin(end: SealedEnd) -> Option<String> {
+#[must_use]
+pub fn origin(end: SealedEnd) -> Option<String> {
     let how = match end.origin {
         Origin::Created => return None,
         Origin::Adopted => "sealed from there on; before it, written by a release without seals",

@@ -1,12 +1,12 @@
 //! `verify_log`: verifies the published state, until its caller does not need the result any more.
 
 use lore::protocol::Position;
-use lore::protocol::log::{VerifyLogArgs, VerifyLogReply};
+use lore::protocol::log::{Finding, VerifyLogArgs, VerifyLogReply};
 
 use super::verify::{Report, VerifyTarget, own_seal};
 use crate::budget;
 use crate::checkpoints;
-use crate::engine::{DataFolder, PublishedState, WriteState};
+use crate::engine::{DataFolder, PublishedState, Verification, WriteState};
 use crate::error::{Code, Refusal};
 use crate::log::{Hash, Header};
 use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
@@ -39,8 +39,17 @@ impl Op for VerifyLog {
             let mut report =
                 verify_published(&cx, &published, range, since, &|| budget::check().is_err())?;
             let health = cx.engine.health();
-            if report.findings.is_empty() && range == (None, None) {
-                cx.engine.clear_damage();
+            if range == (None, None) {
+                health.note_verified(Verification {
+                    position: published.tail.position,
+                    at: cx.engine.clock().now(),
+                    findings: report.findings.len() as u64,
+                });
+            }
+            match report.findings.first() {
+                Some(finding) => health.note_damage(Some(&described(finding))),
+                None if range == (None, None) => cx.engine.clear_damage(),
+                None => {}
             }
             if let WriteState::Damaged { reason } = health.get() {
                 report.find(None, "missing", reason);
@@ -59,6 +68,12 @@ impl Op for VerifyLog {
         })
         .await
     }
+}
+
+/// Describes a finding in a sentence.
+pub fn described(finding: &Finding) -> String {
+    let at = finding.position.map(|at| format!("position {at}: "));
+    format!("{}{}", at.unwrap_or_default(), finding.message)
 }
 
 /// Verifies a range of a published state, until `is_stopped`.

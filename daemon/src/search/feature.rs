@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use lored_models::ModelPool;
 
 use super::end;
-use super::index::{Index, IndexError, IndexesAtStart};
+use super::index::{Index, IndexError, IndexesAtStart, TEXT};
 use super::stages::remove;
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
@@ -233,6 +233,18 @@ impl SearchIndexes {
         if let Some(open) = open.take() {
             *lock_unpoisoned(&self.closed) = Arc::downgrade(&open.index);
         }
+    }
+
+    /// Closes the indexes, and has the text index made again from the log: another program has changed its files.
+    pub fn discard_text(&self) {
+        tracing::warn!("the text index is rebuilt");
+        lock_unpoisoned(&self.damaged).insert(self.folder.join(TEXT));
+        let mut open = lock_unpoisoned(&self.open);
+        if let Some(open) = open.take() {
+            *lock_unpoisoned(&self.closed) = Arc::downgrade(&open.index);
+        }
+        drop(open);
+        self.wake();
     }
 
     /// Stores the last error, or clears it.

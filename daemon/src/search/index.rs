@@ -26,7 +26,7 @@ use crate::log::{Log, Position};
 use crate::store::{Blobs, Error as StoreError};
 
 /// Name of the text index folder.
-const TEXT: &str = "text";
+pub(super) const TEXT: &str = "text";
 /// Maximum number of events in a batch, and bytes of their texts. Searches run between two batches.
 const EVENTS_MAX: usize = 200;
 const BYTES_MAX: usize = 256 * 1024;

@@ -33,6 +33,17 @@ pub enum Outcome {
     Refused(String),
 }
 
+/// A store that was read without a word about damage.
+struct ReadStore {
+    opened: OpenedStore,
+    folder: DataFolder,
+    rows: MemoryStore,
+    /// Its last position.
+    end: u64,
+    /// The position after the first missing one.
+    gap: Option<Position>,
+}
+
 fn folder(home: &Path) -> DataFolder {
     DataFolder::new(home.join("data"), home.join("state").join("seals"))
 }
@@ -124,19 +135,47 @@ impl Original {
         self.events.len() as u64
     }
 
-    /// Opens a store that a fault has left and reads all of it. Whatever it serves must be as it was.
+    /// Opens a store that a fault has left and reads all of it. Whatever it serves must be as it was, before a
+    /// verification, too.
     ///
     /// # Panics
     /// When something else is served, or less, without a word.
     pub fn examine(&self, home: &Path, is_verified: bool) -> Outcome {
+        let read = match self.read(home) {
+            Ok(read) => read,
+            Err(outcome) => return outcome,
+        };
+        self.compare(&read);
+        let findings = is_verified.then(|| verify(&read.opened, &read.folder));
+        let findings = findings.flatten();
+        findings.map_or(Outcome::Whole(read.end), Outcome::Told)
+    }
+
+    /// As [`Self::examine`], of a store whose files another program has edited: rows of views, and events that are gone,
+    /// may be found by the verification that such a start begins.
+    ///
+    /// # Panics
+    /// As [`Self::examine`].
+    pub fn examine_edit(&self, home: &Path) -> Outcome {
+        let read = match self.read(home) {
+            Ok(read) => read,
+            Err(outcome) => return outcome,
+        };
+        if let Some(found) = verify(&read.opened, &read.folder) {
+            assert!(!read.opened.is_untouched, "not verified by itself: {found}");
+            return Outcome::Told(found);
+        }
+        self.compare(&read);
+        Outcome::Whole(read.end)
+    }
+
+    /// Opens a store and reads all of it.
+    fn read(&self, home: &Path) -> Result<ReadStore, Outcome> {
         let folder = folder(home);
         // As a daemon does.
         std::fs::create_dir_all(&folder.data).unwrap();
         let opened = OpenedStore::open(&folder, &Projections, &settings(), &Clock::System);
-        let opened = match opened {
-            Ok(opened) => opened,
-            Err(error) => return Outcome::Refused(error.to_string()),
-        };
+        let opened = opened.map_err(|error| Outcome::Refused(error.to_string()))?;
         let mut told = opened.damage.clone();
         let mut tell = |error: Error| told = told.take().or(Some(error.to_string()));
         let mut next = 1;
@@ -155,21 +194,32 @@ impl Original {
         });
         walked.unwrap_or_else(&mut tell);
         self.read_contents(&folder, next - 1, &mut tell);
-        let found = rows_of(&opened.store);
-        let found = found.map_err(&mut tell).ok();
-        if let Some(told) = told {
-            return Outcome::Told(told);
+        let found = rows_of(&opened.store).map_err(&mut tell).ok();
+        match (told, found) {
+            (None, Some(rows)) => Ok(ReadStore {
+                opened,
+                folder,
+                rows,
+                end: next - 1,
+                gap,
+            }),
+            (told, _) => Err(Outcome::Told(told.unwrap_or_default())),
         }
-        assert_eq!(gap, None, "positions are missing");
-        let found = found.expect("rows that are read, since no damage was reported");
-        let is_all = next - 1 == self.events();
+    }
+
+    /// Compares the rows of a store that reports no damage.
+    fn compare(&self, read: &ReadStore) {
+        assert_eq!(read.gap, None, "positions are missing");
+        let is_all = read.end == self.events();
         let expected = match is_all {
             true => self.rows.clone(),
-            false => replayed(&opened.store, next - 1).unwrap(),
+            false => replayed(&read.opened.store, read.end).unwrap(),
         };
-        assert_eq!(differences(&found, &expected), [], "other rows in views");
-        let findings = is_verified.then(|| verify(&opened, &folder)).flatten();
-        findings.map_or(Outcome::Whole(next - 1), Outcome::Told)
+        assert_eq!(
+            differences(&read.rows, &expected),
+            [],
+            "other rows in views"
+        );
     }
 
     fn read_contents(&self, folder: &DataFolder, end: u64, tell: &mut impl FnMut(Error)) {

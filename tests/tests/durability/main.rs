@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod adjacent;
+mod edits;
 mod flips;
 mod inside;
+mod online;
 mod powercut;
 mod restart;

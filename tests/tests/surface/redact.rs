@@ -17,7 +17,10 @@ const IDS: [(&str, &str); 7] = [
 ];
 
 /// Other shapes, with their replacements.
-const SHAPES: [(&str, &str); 14] = [
+const SHAPES: [(&str, &str); 16] = [
+    // A daemon that is idle for some time verifies what its first start made.
+    (r"(?m)^verified +up to .*\n", ""),
+    (r#"(?m)^ *"verified": \{[^}]*\},\n"#, ""),
     (r"\b\d+ bytes free", "<n> bytes free"),
     (r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z", "<time>"),
     (r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}", "<local time>"),

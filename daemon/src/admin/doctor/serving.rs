@@ -10,6 +10,7 @@ use lore::protocol::Args;
 use lore::protocol::status::StatusReply;
 
 use super::{DoctorContext, Finding};
+use crate::engine::DAMAGE_MET;
 use crate::service::Lock;
 
 /// Limit on a follower's lag, in events, above which a warning is reported.
@@ -214,6 +215,7 @@ fn report(status: &StatusReply) -> Vec<Finding> {
         ),
         version(status),
     ];
+    findings.extend(status.origin.iter().map(|how| Finding::good("store", how)));
     for follower in &status.followers {
         if follower.lag > LAG_MAX {
             let seen = format!("{} is {} events behind", follower.name, follower.lag);
@@ -231,7 +233,7 @@ fn report(status: &StatusReply) -> Vec<Finding> {
     }
     for warning in &status.warnings {
         let remedy = "See docs/running.md, or the daemon's log.";
-        let finding = match status.writable {
+        let finding = match status.writable && !warning.starts_with(DAMAGE_MET) {
             true => Finding::warning("daemon", warning, remedy),
             false => Finding::bad("daemon", warning, remedy),
         };
@@ -282,7 +284,7 @@ mod tests {
         found.state
     }
 
-    /// Findings from the daemon's status: another version, a follower with a large lag, the daemon's warnings.
+    /// Findings from the daemon's status: another version, a follower with a large lag, the daemon's warnings, damage.
     #[test]
     fn a_daemon_is_taken_at_its_word() {
         let ours = env!("CARGO_PKG_VERSION");
@@ -290,6 +292,11 @@ mod tests {
         for check in ["version", "followers", "daemon", "socket"] {
             assert_eq!(state(&well, check), State::Good, "{check}");
         }
+        let damaged = format!("{DAMAGE_MET}, so this may be incomplete: position 3");
+        assert_eq!(
+            state(&status(ours, 0, true, &[&damaged]), "daemon"),
+            State::Bad
+        );
         assert_eq!(
             state(&status("0.0.1", 0, true, &[]), "version"),
             State::Warning

@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::engine::{DataFolder, OpenError, OpenedStore};
-use crate::log_admin::set_back;
+use crate::log_admin::{origin, set_back};
 use crate::projections::Projections;
 use crate::service::Lock;
 use crate::store::watermark::WatermarkFile;
@@ -56,11 +56,18 @@ fn of_opened(opened: &OpenedStore) -> Vec<Finding> {
         None => Finding::good(
             "store",
             format!(
-                "{} events, the last one acknowledged; views are whole",
-                opened.tail.position
+                "{} events, the last one acknowledged; {}",
+                opened.tail.position,
+                match opened.is_untouched {
+                    true => "nothing has changed the files after the last daemon stopped",
+                    false =>
+                        "the next daemon verifies everything in the background, and `lored verify` does now",
+                }
             ),
         ),
     });
+    let origin = opened.seal.end().and_then(origin);
+    findings.extend(origin.map(|how| Finding::good("store", how)));
     let clock = set_back(Clock::System.now(), opened.tail.time);
     findings.extend(clock.map(|seen| Finding::warning("clock", seen, "Set the clock.")));
     findings
