@@ -19,10 +19,8 @@ use crate::{
     checkpoints, documents, entities, forgetting, mailboxes, packs, projects, search, spool,
 };
 
-/// Allocations of this many bytes make the allocator return what was freed.
-const RETURNING_BYTES: usize = 1 << 20;
-/// Number of these allocations: each returns a part.
-const RETURNING: usize = 16;
+/// Size of a block whose end makes the allocator return what was freed before, in bytes. Smaller ones do not.
+const LARGE_BLOCK_BYTES: usize = 1 << 20;
 
 /// Interval of the check for idle work, which starts after two of them without writes at the latest.
 const IDLE_TICK: Duration = Duration::from_secs(30);
@@ -122,14 +120,12 @@ async fn rest(context: Arc<Context>) {
     }
 }
 
-/// Has the allocator return freed memory to the system. It does so by itself, but only some time after the memory was
-/// freed and when a large block is freed again, which an idle daemon does not do.
+/// Has the allocator return freed memory to the system. It does so by itself, but only when a large block is freed some
+/// time later, which an idle daemon does not do. The block here is never touched, so the system gives no memory for it.
 fn return_memory() {
-    for _ in 0..RETURNING {
-        drop(std::hint::black_box(Vec::<u8>::with_capacity(
-            RETURNING_BYTES,
-        )));
-    }
+    drop(std::hint::black_box(Vec::<u8>::with_capacity(
+        LARGE_BLOCK_BYTES,
+    )));
 }
 
 /// Removes blobs without an event, off the event loop.

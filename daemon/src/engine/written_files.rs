@@ -147,6 +147,9 @@ fn is_absent(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
+    /// What another program does to a file.
+    type Edit<'e> = &'e dyn Fn(&Path);
+
     const SEGMENT: &str = "0123456789abcdef0123456789abcdef.term";
 
     /// A file that grows is not complete; once it was the same twice, each change of it is returned once, whatever it
@@ -183,7 +186,7 @@ mod tests {
             }
             assert_eq!(files.look().unwrap(), none);
         }
-        let edits: [(&Path, &dyn Fn(&Path)); 4] = [
+        let edits: [(&Path, Edit<'_>); 4] = [
             (&table, &|path| std::fs::write(path, [7, 7, 8]).unwrap()),
             (&table, &|path| {
                 let modified = path.metadata().unwrap().modified().unwrap();

@@ -199,13 +199,20 @@ fn names(connection: &mut Connection, session: &str, scale: &Scale) {
         call(connection, "create_session", args.to_string());
         some_names(connection, &name, other * scale.names, scale.names);
     }
-    some_names(connection, session, scale.sessions * scale.names, scale.names);
+    some_names(
+        connection,
+        session,
+        scale.sessions * scale.names,
+        scale.names,
+    );
 }
 
 fn some_names(connection: &mut Connection, session: &str, from: usize, count: usize) {
     let all: Vec<usize> = (from..from + count).collect();
     for some in all.chunks(200) {
-        let list = some.iter().map(|number| format!("the ticket PROJ-{number}"));
+        let list = some
+            .iter()
+            .map(|number| format!("the ticket PROJ-{number}"));
         let text = list.collect::<Vec<_>>().join(", ");
         let args = json!({"session": session, "sender": "user", "content": text});
         call(connection, "record_message", args.to_string());

@@ -34,6 +34,7 @@ pub fn status() -> StatusReply {
         lag,
     };
     StatusReply {
+        verified: None,
         version: "0.1.0".to_owned(),
         pid: 4_711,
         store: "5f0c".to_owned(),
