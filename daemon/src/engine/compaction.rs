@@ -132,7 +132,11 @@ impl Compactor {
         if freed < self.freed_bytes_min || self.health.get() != WriteState::Open {
             return false;
         }
-        let worth = (taken_bytes(&self.folder.store()) / 4).max(self.freed_bytes_min);
+        // The journal goes by itself while the daemon rests. With it, no compaction might ever be worthwhile.
+        let store = self.folder.store();
+        let journal = Store::journal_bytes(&store).unwrap_or_default();
+        let tables = taken_bytes(&store).saturating_sub(journal);
+        let worth = (tables / 4).max(self.freed_bytes_min);
         let is_idle = self.sync_stage.since_last_group() >= self.idle;
         freed >= worth && (is_idle || freed / URGENT >= worth)
     }

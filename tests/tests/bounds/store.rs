@@ -7,17 +7,23 @@ use lore::protocol::Args;
 use serde_json::{Value, json};
 use tests::Daemon;
 
-/// Size of a large text, in bytes; `LORE_HURT_FULL` has it in full.
+/// Whether `LORE_HURT_FULL` is set: everything has its full size.
+pub fn is_full() -> bool {
+    std::env::var_os("LORE_HURT_FULL").is_some()
+}
+
+/// Size of a large text, in bytes.
 pub fn large_bytes() -> usize {
-    match std::env::var_os("LORE_HURT_FULL") {
-        Some(_) => 6 << 20,
-        None => 1 << 19,
+    match is_full() {
+        true => 6 << 20,
+        false => 1 << 19,
     }
 }
+
 /// Depth of a deep value.
 const DEPTH: usize = 120;
 
-/// How large the store is: `LORE_HURT_FULL` builds it in full.
+/// How large the store is.
 pub struct Scale {
     /// Number of large messages, errors and checkpoints.
     pub large: usize,
@@ -30,13 +36,13 @@ pub struct Scale {
 impl Scale {
     /// Returns the scale of this run.
     pub fn of_run() -> Self {
-        match std::env::var_os("LORE_HURT_FULL") {
-            Some(_) => Self {
+        match is_full() {
+            true => Self {
                 large: 4,
                 names: 10_000,
                 sessions: 9,
             },
-            None => Self {
+            false => Self {
                 large: 2,
                 names: 1_000,
                 sessions: 1,

@@ -54,7 +54,9 @@ fn exit_codes_of_the_daemon() {
     home.configure("[engine]\nno_such_setting = 1");
     assert_eq!(code(&["serve"]), Some(2));
     home.configure("");
-    std::fs::write(home.data().join("store").join("lore-store"), "other").unwrap();
+    for superblock in ["lore-store", "lore-store.copy"] {
+        std::fs::write(home.data().join("store").join(superblock), "other").unwrap();
+    }
     assert_eq!(code(&["serve"]), Some(3));
 }
 

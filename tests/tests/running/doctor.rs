@@ -167,12 +167,15 @@ fn stores_that_do_not_open() {
     let home = home!();
     home.start().stop();
     let superblock = home.data().join("store/lore-store");
+    let copy = home.data().join("store/lore-store.copy");
     let good = fs::read_to_string(&superblock).unwrap();
     for (text, seen, remedy) in [
         ("lore-store 99 00", "format 99", "newer lored"),
         ("something else", "not a lore store", "LORE_HOME"),
     ] {
-        fs::write(&superblock, text).unwrap();
+        for path in [&superblock, &copy] {
+            fs::write(path, text).unwrap();
+        }
         let (code, findings) = doctor(&home, &["--fix"]);
         assert_eq!(code, 1);
         let store = of(&findings, "store");

@@ -156,9 +156,13 @@ fn a_store_of_a_newer_version() {
     let before = std::fs::read_to_string(&superblock).unwrap();
     let newer = before.replacen("lore-store 2 ", "lore-store 3 ", 1);
     assert_ne!(newer, before);
-    std::fs::write(&superblock, &newer).unwrap();
+    let copy = home.data().join("store").join("lore-store.copy");
+    for path in [&superblock, &copy] {
+        std::fs::write(path, &newer).unwrap();
+    }
     says(&refused(&home), &["format 3", "up to 2"]);
     assert_eq!(std::fs::read_to_string(&superblock).unwrap(), newer);
+    // The copy is written again.
     std::fs::write(&superblock, before).unwrap();
     assert_eq!(home.start().verify(), 2);
 }
