@@ -135,7 +135,7 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
         ),
         "enrich_message" => each(vec![
             json!({"session": session, "message": words(large_bytes()), "max_tokens": 1_000_000}),
-            json!({"session": session, "message": words(1 << 19), "max_tokens": 1_000_000}),
+            json!({"session": session, "message": words(1 << 16), "max_tokens": 1_000_000}),
         ]),
         "context_pack" => each(vec![
             json!({"session": session, "query": "word1 of line 2", "max_tokens": 1_000_000}),

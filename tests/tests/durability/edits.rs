@@ -22,7 +22,7 @@ use tests::{Daemon, Home, Random, call, home, noise, seed};
 use super::inside::{Original, Outcome};
 
 /// Default number of edits; `LORE_EDITS` overrides it.
-const EDITS: u64 = 60;
+const EDITS: u64 = 36;
 /// Number of edits of one random store.
 const EDITS_OF_STORE: u64 = 40;
 /// One edit in this many is also shown to a daemon and to the commands.

@@ -17,7 +17,7 @@ use super::inside::{Original, Outcome};
 
 /// Default number of flips of stores that a daemon serves, and of those that are opened in this process; `LORE_FLIPS`
 /// and `LORE_OPENED_FLIPS` override them.
-const FLIPS: u64 = 60;
+const FLIPS: u64 = 30;
 const OPENED_FLIPS: u64 = 300;
 /// One store in this many that seem intact is also verified.
 const VERIFY_EVERY: u64 = 20;
