@@ -120,8 +120,9 @@ async fn rest(context: Arc<Context>) {
     }
 }
 
-/// Has the allocator return freed memory to the system. It does so by itself, but only when a large block is freed some
-/// time later, which an idle daemon does not do. The block here is never touched, so the system gives no memory for it.
+/// Has the allocator return freed memory to the system, for a daemon that was started without `MIMALLOC_PURGE_DELAY=0`. It
+/// does so by itself, but only when a large block is freed some time later, which an idle daemon does not do. The block here
+/// is never touched, so the system gives no memory for it.
 fn return_memory() {
     drop(std::hint::black_box(Vec::<u8>::with_capacity(
         LARGE_BLOCK_BYTES,

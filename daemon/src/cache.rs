@@ -116,6 +116,14 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
         }
     }
 
+    /// Discards the value that was too large for the cache. Who derives another one calls this before, so that both are not
+    /// in memory at once.
+    pub fn discard_oversized(&self) {
+        let discarded = self.lock().oversized.take();
+        // Outside of the lock, because a large value takes a while to free.
+        drop(discarded);
+    }
+
     /// Whether a value of about `bytes` is small enough to be stored.
     #[must_use]
     pub fn keeps(&self, bytes: usize) -> bool {
@@ -185,6 +193,10 @@ mod tests {
         cache.put_oversized(key(3), Arc::new(3_u64), OVERSIZED_BYTES_MAX + 1);
         assert_eq!(cache.get::<u64>(&key(3)), None);
         assert_eq!(cache.get::<u64>(&key(2)).as_deref(), Some(&2));
+        cache.discard_oversized();
+        assert_eq!(cache.get::<u64>(&key(2)), None);
+        assert_eq!(cache.bytes(), 25);
+        cache.put_oversized(key(2), Arc::new(2_u64), 500);
         cache.clear();
         assert_eq!(cache.get::<u64>(&key(2)), None);
         assert_eq!(cache.bytes(), 0);

@@ -14,6 +14,9 @@ use crate::connection::Error;
 use crate::manager::{DETACH, DETACHED_FROM};
 use crate::paths::{self, Paths, PlaceError};
 
+/// The allocator's delay, in milliseconds, before it returns freed memory. Without it a daemon that rests after a large call
+/// keeps what the call took.
+const PURGE: &str = "MIMALLOC_PURGE_DELAY";
 /// Limit on the output of a failed daemon that an error quotes, in bytes.
 const SHOWN_BYTES_MAX: u64 = 2048;
 
@@ -70,6 +73,9 @@ impl StartedDaemon {
             "LISTEN_PID",
         ] {
             command.env_remove(variable);
+        }
+        if std::env::var_os(PURGE).is_none() {
+            command.env(PURGE, "0");
         }
         if let Some(home) = std::env::var_os("LORE_HOME").filter(|home| !home.is_empty()) {
             command.env(

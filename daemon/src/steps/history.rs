@@ -127,7 +127,12 @@ impl<'c> SessionSteps<'c> {
             None => {
                 let event = self.event(attempt)?;
                 let body: StepRecorded = events::body(&event)?;
-                self.afford(&body)?;
+                let bytes = body.result.as_ref().map_or(0, Text::bytes);
+                self.afford(bytes)?;
+                let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+                if !self.cx.cache.keeps(PARSED_FACTOR.saturating_mul(bytes)) {
+                    self.cx.cache.discard_oversized();
+                }
                 let data = Arc::new(self.derive(attempt, body)?);
                 self.keep(key, &data);
                 data
@@ -182,9 +187,8 @@ impl<'c> SessionSteps<'c> {
     }
 
     /// Charges the size of a result to the bytes left on the event loop.
-    fn afford(&self, body: &StepRecorded) -> Result<(), StepReadError> {
+    fn afford(&self, bytes: u64) -> Result<(), StepReadError> {
         if let Some(left) = self.left.get() {
-            let bytes = body.result.as_ref().map_or(0, Text::bytes);
             let left = usize::try_from(bytes)
                 .ok()
                 .and_then(|bytes| left.checked_sub(bytes.max(256)))

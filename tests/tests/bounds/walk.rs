@@ -64,11 +64,13 @@ fn no_call_takes_more_than_there_is() {
     // Files in memory would count, and on a disk the walk takes twice as long.
     let limit = is_full().then(|| MemoryLimit::new(MEMORY_BYTES)).flatten();
     println!("the kernel limits the memory: {}", limit.is_some());
-    let home = match limit {
+    let mut home = match limit {
         Some(_) => Home::on_disk(env!("CARGO_BIN_EXE_lored-under-test")),
         None => home!(),
     };
     home.configure("log = \"error\"\n");
+    // As the client and the units start it.
+    home.set("MIMALLOC_PURGE_DELAY", "0");
     let mut daemon = home.start();
     if let Some(limit) = &limit {
         limit.hold(daemon.pid());
