@@ -16,7 +16,8 @@ use crate::sessions::AccessTimes;
 use crate::store::Error;
 use crate::upstream::Resolvers;
 use crate::{
-    checkpoints, documents, entities, forgetting, mailboxes, packs, projects, search, spool,
+    capture, checkpoints, documents, entities, forgetting, mailboxes, packs, projects, search,
+    spool,
 };
 
 /// Size of a block whose end makes the allocator return what was freed before, in bytes. Smaller ones do not.
@@ -64,6 +65,8 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
         background_jobs
             .spawn(documents::sources::run::run(cx()).instrument(info_span!("documents")));
         background_jobs.spawn(spool::run(cx()).instrument(info_span!("spool")));
+        let following = capture::transcripts::follow::run(cx());
+        background_jobs.spawn(following.instrument(info_span!("transcripts")));
         if let Some(roots) = context.extensions.get::<mailboxes::MailRoots>() {
             let serving = mailboxes::run(cx(), roots.clone());
             background_jobs.spawn(serving.instrument(info_span!("mailboxes")));

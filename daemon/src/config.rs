@@ -4,6 +4,7 @@
 mod access;
 mod capture;
 pub mod effective;
+mod follow;
 mod http;
 pub mod log;
 mod mcp;
@@ -29,6 +30,7 @@ use lored_redact::Settings as RedactionSettings;
 use serde::Deserialize;
 
 use crate::api::Limits;
+use crate::capture::FollowedHosts;
 use crate::checkpoints;
 use crate::documents::Settings as DocumentSettings;
 use crate::engine::Settings;
@@ -78,6 +80,8 @@ pub struct Config {
     pub retention: forgetting::Rules,
     /// What hooks record and add.
     pub capture: CaptureTable,
+    /// Hosts whose transcripts are followed.
+    pub follow: FollowedHosts,
     /// Redaction of secrets in incoming data.
     pub redaction: RedactionSettings,
     /// The embedding models.
@@ -265,6 +269,7 @@ impl Config {
             projects: ProjectSettings::default(),
             documents: DocumentSettings::default(),
             capture: CaptureTable::default(),
+            follow: FollowedHosts::default(),
             retention: forgetting::Rules::standard(),
             search: SearchSettings::default(),
             redaction: RedactionSettings::default(),

@@ -169,5 +169,6 @@ fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     entities::forget(rows, session)?;
     packs::forget(rows, session)?;
     trust::forget(rows, session)?;
+    capture::forget(rows, session)?;
     checkpoints::forget(rows, session)
 }

@@ -1,15 +1,17 @@
 //! The state that a read sees: the last durable state, or a session at an earlier moment.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use lore::protocol::AsOf;
 
 use crate::budget;
+use crate::clock::Micros;
 use crate::engine::{Fold, PublishedState};
 use crate::error::{Code, Refusal};
 use crate::events::Event;
 use crate::hint::{arg, hint};
-use crate::log::{EventScope, KEPT, Log, Position, RecordKey};
+use crate::log::{EventScope, Header, KEPT, Log, Position, RecordKey};
 use crate::operation::{Context, Moment};
 use crate::sessions;
 use crate::store::seal::Sealer;
@@ -97,11 +99,12 @@ impl State {
         events.sort_unstable();
         let mut memory = MemoryStore::new();
         let mut last = Position(0);
+        let mut streams = StreamEnds::at(moment);
         for (position, record) in events {
             budget::check()?;
             let event = log.event(record, position)?;
-            if matches!(moment, Moment::Time(time) if event.header.time > time) {
-                break;
+            if streams.is_past(&event.header) {
+                continue;
             }
             let meta = Event::of(&event)?;
             fold.apply(&mut memory, &log, &event, meta.as_ref(), record)?;
@@ -159,6 +162,43 @@ impl Rows for State {
 
     fn sealer(&self) -> Option<&Sealer> {
         self.live.snapshot.sealer()
+    }
+}
+
+/// The streams that have ended at a moment. A stream ends with its first event that happened later: what was imported
+/// happened before it was recorded, and may have times that run backwards.
+struct StreamEnds {
+    time: Option<Micros>,
+    ended: HashSet<(Option<String>, Option<String>)>,
+}
+
+impl StreamEnds {
+    fn at(moment: Moment) -> Self {
+        Self {
+            time: match moment {
+                Moment::Time(time) => Some(time),
+                Moment::Position(_) => None,
+            },
+            ended: HashSet::new(),
+        }
+    }
+
+    /// Returns whether an event is after the end of its stream. The events of a stream are asked for in order.
+    fn is_past(&mut self, header: &Header) -> bool {
+        let Some(time) = self.time else {
+            return false;
+        };
+        let is_later = header.happened_at() > time;
+        if !is_later && self.ended.is_empty() {
+            return false;
+        }
+        let of_project = header.project.clone().filter(|_| header.session.is_none());
+        let stream = (header.session.clone(), of_project);
+        if is_later {
+            self.ended.insert(stream);
+            return true;
+        }
+        self.ended.contains(&stream)
     }
 }
 

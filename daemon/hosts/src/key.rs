@@ -54,6 +54,14 @@ impl Key {
         }
     }
 
+    /// Returns the first 8 bytes of a hash of the key as a big-endian number. It never changes between releases, either.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        let hash = Fingerprint::new().text(&self.text).0.finalize();
+        let first = hash.first_chunk::<8>().copied().unwrap_or_default();
+        u64::from_be_bytes(first)
+    }
+
     /// Whether equal keys mean the same observation at any time, instead of only within [`KEY_WINDOW_MS`].
     #[must_use]
     pub const fn is_exact(&self) -> bool {

@@ -57,7 +57,7 @@ pub struct Source {
 }
 
 /// An agent that another one started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Subagent {
     /// The host's id.
     pub id: String,
@@ -309,6 +309,29 @@ impl Observation {
         is_near
             && (self.key == other.key
                 || (self.origin != other.origin && self.content_key == other.content_key))
+    }
+
+    /// Whether a hook and a transcript may report this under different ids, or without one: then they meet by content.
+    #[must_use]
+    pub fn meets_by_content(&self) -> bool {
+        let (host, kind) = (self.source.host, self.what.kind());
+        let has_ids = match kind {
+            "call" | "outcome" => matches!(
+                host,
+                Host::ClaudeCode | Host::Codex | Host::OpenCode | Host::QwenCode
+            ),
+            "prompt" => matches!(host, Host::ClaudeCode | Host::Codex | Host::OpenCode),
+            _ => false,
+        };
+        !(has_ids && self.key.is_exact())
+    }
+
+    /// Whether another report of this with an exact key of the other origin would have the same key.
+    #[must_use]
+    pub fn has_common_id(&self) -> bool {
+        // Qwen Code's hooks and transcripts count prompts in different ways.
+        let is_known_to_differ = self.source.host == Host::QwenCode && self.what.kind() == "prompt";
+        self.key.is_exact() && !is_known_to_differ
     }
 
     /// Returns the keys that the same thing has in another session of the host. A transcript of a fork repeats what was

@@ -52,7 +52,8 @@ impl SecretCounts {
         }
     }
 
-    pub(super) fn add_all(&mut self, other: Self) {
+    /// Adds other counts.
+    pub fn add_all(&mut self, other: Self) {
         for (kind, count) in other.of {
             *self.of.entry(kind).or_default() += count;
         }

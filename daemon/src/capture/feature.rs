@@ -11,6 +11,7 @@ use super::inject::knowledge::ProjectKnowledge;
 use super::memory::{RememberedItems, Trails};
 use super::recent::RecentKeys;
 use super::rules::CaptureRules;
+use super::transcripts::{ImportJobs, OpenFiles};
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
 use crate::operation::Context;
@@ -33,6 +34,10 @@ pub struct Capture {
     pub(super) remembered: RememberedItems,
     /// What projects know.
     pub(super) knowledge: ProjectKnowledge,
+    /// Transcripts that are being read.
+    pub(super) open_files: OpenFiles,
+    /// Imports that are under way.
+    pub(super) imports: ImportJobs,
     /// Notified by the first call of a hook.
     hooked: Notify,
     settings: Reloadable<CaptureTable>,

@@ -1,21 +1,23 @@
-//! The view of pauses: what hooks report in them is not recorded.
+//! The view of pauses, in which nothing is recorded, and of marks, by which hooks and transcripts meet.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `a` | the last pause everywhere: start and end, in microseconds since 1970 (u64 each) |
 //! | `p` project | the last pause in a project |
+//! | `m` session 0 content (u64) window (u64) | the observations with this content in a window of time: see [`super::marks`] |
 //!
 //! All numbers are big-endian. A pause that is over stays: reports may wait in the spool.
 
 use std::ops::ControlFlow;
 
+use super::marks;
 use crate::clock::Micros;
 use crate::events::capture::CaptureEvent;
-use crate::log::LoggedEvent;
+use crate::log::{LoggedEvent, Position};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
 
-/// The keyspace of this view, version 1.
-pub const SPACE: Keyspace = Keyspace::new("capture.1");
+/// The keyspace of this view, version 2: marks.
+pub const SPACE: Keyspace = Keyspace::new("capture.2");
 
 /// A pause.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,8 +74,17 @@ pub fn apply(
 ) -> Result<(), Error> {
     let project = event.header.project.as_deref();
     match meta {
-        // Observations are read from the log.
-        CaptureEvent::Observed(_) => {}
+        // What was observed is read from the log.
+        CaptureEvent::Observed(observed) => {
+            if let (Some(mark), Some(session)) = (observed.mark, &event.header.session) {
+                marks::note(rows, session, mark, event.position())?;
+            }
+        }
+        CaptureEvent::Repeated(repeated) => {
+            if let Some(session) = &event.header.session {
+                marks::note_met(rows, session, repeated.mark, Position(repeated.of))?;
+            }
+        }
         CaptureEvent::Paused(paused) => CapturePause {
             project: project.map(str::to_owned),
             since: event.header.time,

@@ -47,7 +47,6 @@ pub(super) fn caller(
     let host_session = named(hook, source)
         .or_else(|| host_session(source))
         .or_else(|| hook.host_session.clone());
-    note(capture, hook, source, host_session.as_deref());
     Ok(Caller {
         actor: actor(hook, source),
         dir,
@@ -66,9 +65,9 @@ fn actor(hook: &Caller, source: &Source) -> Arc<Actor> {
     })
 }
 
-/// Notes the host session, so that its mailbox is served.
-fn note(capture: &Capture, hook: &Caller, source: &Source, stated: Option<&str>) {
-    if source.agent.is_some() || hook.actor.uid != our_uid() {
+/// Notes the host session of a hook, so that its mailbox is served.
+pub(super) fn note(capture: &Capture, hook: &Caller, source: &Source, stated: Option<&str>) {
+    if hook.boxed_as.is_some() || source.agent.is_some() || hook.actor.uid != our_uid() {
         return;
     }
     if let (Some(id), Some(stated)) = (host_session(source), stated) {

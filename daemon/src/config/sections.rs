@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::setting::{EffectTime, Setting, ValueType};
 use super::{
-    Config, Durability, Error, access, capture, http, log, mcp, projects, redaction, resolvers,
-    search, service, set, trust,
+    Config, Durability, Error, access, capture, follow, http, log, mcp, projects, redaction,
+    resolvers, search, service, set, trust,
 };
 use crate::projects::CaptureTable;
 use crate::{checkpoints, packs};
@@ -28,6 +28,7 @@ pub struct File {
     projects: projects::ProjectsTable,
     documents: DocumentsTable,
     capture: CaptureTable,
+    follow: follow::FollowTable,
     retention: RetentionTable,
     trust: trust::TrustTable,
     redaction: redaction::RedactionTable,
@@ -72,6 +73,7 @@ pub fn all() -> Vec<Setting> {
         projects::ProjectsTable::SETTINGS,
         DocumentsTable::SETTINGS,
         capture::SETTINGS,
+        follow::FollowTable::SETTINGS,
         RetentionTable::SETTINGS,
         trust::TrustTable::SETTINGS,
         redaction::RedactionTable::SETTINGS,
@@ -111,6 +113,7 @@ impl File {
         config.projects = self.projects.settings()?;
         self.documents.apply(&mut config)?;
         config.capture = capture::checked(self.capture)?;
+        config.follow = self.follow.settings()?;
         self.retention.apply(&mut config)?;
         config.checkpoints.protected = self.trust.protected()?;
         config.redaction = self.redaction.settings()?;

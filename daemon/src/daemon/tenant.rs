@@ -95,6 +95,12 @@ impl Tenant {
         if !is_damaged {
             cursors.take_back(engine.store_id(), end);
         }
+        let is_kept = !engine.is_in_memory();
+        let read_transcripts = capture::TranscriptCursors::new(
+            is_kept.then(|| folder.transcripts()),
+            engine.store_id(),
+            end,
+        );
         let mut extensions = Extensions::default();
         if shared.reaches_files && !config.resolvers.is_empty() {
             let resolvers =
@@ -128,6 +134,8 @@ impl Tenant {
         let extensions = extensions
             .with(AccessTimes::open(folder.access(), end.0 == 0, now))
             .with(cursors)
+            .with(read_transcripts)
+            .with(config.follow.clone())
             .with(lives.sessions.clone())
             .with(sessions::SharedSteps(steps::shared_attempts))
             .with(sessions::RegisteredProjects(projects::folders))

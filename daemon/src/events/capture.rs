@@ -1,4 +1,4 @@
-//! Events of capture: what hooks of agent hosts report. What is added to a model's context in answer is a pack.
+//! Events of capture: what hooks and transcripts of agent hosts report. What is added to a model's context in answer is a pack.
 //!
 //! What a host reports as said or done is a message or a step. The event here stands directly before it and has what
 //! only hosts know: their ids, exit status, files. Other reports, such as the start of a session, are such an event
@@ -34,6 +34,34 @@ pub struct Observation {
     /// What makes a plan suspicious, as names of `lored_suspicion::Kind`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suspect: Vec<String>,
+    /// By what a report of the same thing is found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mark: Option<ContentMark>,
+}
+
+/// What a hook and a transcript know of the same thing, where they give it different ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContentMark {
+    /// The first 8 bytes of a hash of host session, kind and content, big-endian.
+    pub content: u64,
+    /// Time by the host's clock, or of arrival, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// Whether a transcript reports it, instead of a hook.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_transcript: bool,
+    /// Whether the other one, if it gives an id, too, gives the same.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_common_id: bool,
+}
+
+/// A hook reported what a transcript had reported, or the other way round. The key of this event keeps the report from
+/// being recorded when it comes again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservationRepeated {
+    /// Position of the observation.
+    pub of: u64,
+    /// Its mark.
+    pub mark: ContentMark,
 }
 
 /// The recording by hooks was paused: in the event's project, otherwise everywhere.

@@ -241,8 +241,10 @@ events! {
 
     /// A host of an agent reported something.
     Capture(CaptureEvent) {
-        /// A hook reported what happened.
+        /// A hook or a transcript reported what happened.
         Observed(capture::Observation) = HostObserved,
+        /// The other of the two reported it, too.
+        Repeated(capture::ObservationRepeated) = ObservationRepeated,
         /// A person or agent paused the recording by hooks, in a project or everywhere.
         Paused(capture::CapturePaused) = CapturePaused,
         /// The recording continues.
@@ -297,6 +299,7 @@ of_kind! {
     packs::PackBuilt => PackMade,
     capture::Observation => HostObserved,
     capture::ObservationDetails => HostObserved,
+    capture::ObservationRepeated => ObservationRepeated,
     capture::CapturePaused => CapturePaused,
     trust::SuspicionReviewed => SuspicionReviewed,
     CheckpointSaved => CheckpointSaved,

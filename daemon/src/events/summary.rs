@@ -29,7 +29,9 @@ impl Event {
                 | DocumentEvent::FileFailed(_)
                 | DocumentEvent::FailureCleared(_),
             )
-            | Self::Capture(CaptureEvent::Paused(_) | CaptureEvent::Resumed)
+            | Self::Capture(
+                CaptureEvent::Repeated(_) | CaptureEvent::Paused(_) | CaptureEvent::Resumed,
+            )
             | Self::Session(_)
             | Self::Entity(_)
             | Self::Pack(_)

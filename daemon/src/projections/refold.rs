@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::capture;
 use crate::checkpoints::{self, CheckpointKey};
 use crate::documents;
 use crate::engine::EventLookup;
@@ -86,6 +87,7 @@ fn clear_session(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     entities::forget(rows, session)?;
     packs::forget_own(rows, session)?;
     trust::forget(rows, session)?;
+    capture::forget(rows, session)?;
     checkpoints::forget(rows, session)?;
     sessions::forget(rows, session)
 }

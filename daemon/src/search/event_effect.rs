@@ -82,7 +82,10 @@ impl<'e> EventEffect<'e> {
             | Event::Checkpoint(CheckpointEvent::KeyMarked(_))
             | Event::Trust(_)
             | Event::Capture(
-                CaptureEvent::Observed(_) | CaptureEvent::Paused(_) | CaptureEvent::Resumed,
+                CaptureEvent::Observed(_)
+                | CaptureEvent::Repeated(_)
+                | CaptureEvent::Paused(_)
+                | CaptureEvent::Resumed,
             )
             | Event::Project(
                 ProjectEvent::Initialised(_)

@@ -157,6 +157,27 @@ impl PreparedSession {
         }
     }
 
+    /// Returns the session that the write goes to, with the project of its events; `None` if the write makes one.
+    ///
+    /// # Errors
+    /// As [`PreparedSession::decide`].
+    pub fn existing_session(
+        &self,
+        on: &DecisionContext<'_>,
+    ) -> Result<Option<(String, Option<String>)>, Refusal> {
+        let project = self.project.as_deref();
+        let session = match &self.choice {
+            SessionChoice::Named(session) => Some(session.clone()),
+            SessionChoice::Own(..) | SessionChoice::ExistingOwn => {
+                let of_agent = || HostSession::of_agent(on.actor, project);
+                let host = self.host.clone().unwrap_or_else(of_agent);
+                open_own(on.rows, &host, on.now)?
+            }
+            SessionChoice::New(..) => None,
+        };
+        Ok(session.map(|session| (session, self.project.clone())))
+    }
+
     /// Resolves the session on the writer thread.
     ///
     /// # Errors

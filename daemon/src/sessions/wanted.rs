@@ -118,7 +118,7 @@ pub fn newest_of(
         }
         Ok(until(found.len() == LOOKED_AT))
     })?;
-    found.sort_by_key(|(_, row)| std::cmp::Reverse(row.used));
+    found.sort_by_key(|(_, row)| std::cmp::Reverse((row.used_at, row.used)));
     Ok(found)
 }
 

@@ -1,7 +1,8 @@
 //! One observation of each shape: alone, before a step, with all its fields; and a message that is to be remembered.
 
 use lored::events::capture::{
-    CapturePaused, Following, Observation, ObservationDetails, PlannedItem,
+    CapturePaused, ContentMark, Following, Observation, ObservationDetails, ObservationRepeated,
+    PlannedItem,
 };
 use lored::events::trust::{Judgement, SuspicionReviewed};
 use lored::log::{EncodedEvent, EventKind};
@@ -20,6 +21,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         following: None,
         joined: None,
         suspect: Vec::new(),
+        mark: None,
     };
     let least = ObservationDetails::default();
     events.add("host_observed", kind, &alone, &least);
@@ -80,8 +82,44 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         ..ObservationDetails::default()
     };
     events.add("host_observed_branch", kind, &start, &on_branch);
-    suspicious(&mut events, start);
+    suspicious(&mut events, start.clone());
+    marked(&mut events, start);
     events.found
+}
+
+/// An observation of a transcript, and the hook that reported the same.
+fn marked(events: &mut Events, start: Observation) {
+    let mark = ContentMark {
+        content: u64::MAX - 1,
+        at_ms: 1_780_308_000_000,
+        is_transcript: true,
+        has_common_id: true,
+    };
+    let observed = Observation {
+        what: "answer".to_owned(),
+        mark: Some(mark),
+        ..start
+    };
+    let details = ObservationDetails::default();
+    let kind = EventKind::HostObserved;
+    events.add("host_observed_marked", kind, &observed, &details);
+    let by_hook = ContentMark {
+        content: 1,
+        at_ms: -1,
+        is_transcript: false,
+        has_common_id: false,
+    };
+    let observed = Observation {
+        mark: Some(by_hook),
+        ..observed
+    };
+    events.add("host_observed_marked_least", kind, &observed, &details);
+    let repeated = ObservationRepeated { of: 7, mark };
+    events.add_meta(
+        "observation_repeated",
+        EventKind::ObservationRepeated,
+        &repeated,
+    );
 }
 
 /// A suspicious plan and message, and what a person says about the message.

@@ -10,6 +10,7 @@ use lore::protocol::log::ImportLogReply;
 use lore::start;
 
 use super::batches::{LineBatch, Parts};
+use super::transcripts;
 use crate::cli::command::Command;
 use crate::cli::flag::{Flag, Kind};
 use crate::cli::input::named;
@@ -18,6 +19,9 @@ use crate::cli::parser::Matches;
 use crate::cli::report::{read, to_json};
 use crate::cli::{Caller, Exit, Failure};
 
+/// Programs whose data is a file that is named; the others are hosts, which have their own places.
+const WITH_FILE: [&str; 3] = ["memory", "langgraph", "markdown"];
+
 /// `lore import`.
 pub const IMPORT: Command = Command::client(
     "import",
@@ -25,12 +29,23 @@ pub const IMPORT: Command = Command::client(
     run,
 )
 .flags(&[&[
-    Flag::positional(Kind::Path, "file", "FILE", "The file, or - for standard input").local(),
+    Flag::positional(Kind::Path, "file", "FILE", "The file, or - for standard input; with a host, its folder if not the usual one")
+        .local()
+        .unless("from"),
     Flag::of(
         Kind::Choice(&[
             ("memory", "The JSON lines of the reference MCP memory server"),
             ("langgraph", "The SQLite database of LangGraph's checkpoints"),
             ("markdown", "A folder of Markdown files"),
+            ("all", "The transcripts of all hosts of agents"),
+            ("claude-code", "Transcripts of Claude Code"),
+            ("codex", "Transcripts of Codex"),
+            ("gemini", "Transcripts of Gemini CLI"),
+            ("copilot", "Transcripts of Copilot CLI"),
+            ("qwen", "Transcripts of Qwen Code"),
+            ("cline", "Transcripts of Cline"),
+            ("pi", "Transcripts of pi"),
+            ("aider", "Chat histories of aider, in the home folder and in known projects"),
         ]),
         "from",
         "PROGRAM",
@@ -45,10 +60,24 @@ pub const IMPORT: Command = Command::client(
         .local()
         .requires("from"),
 ]])
-.examples(&["lore import everything.jsonl --dry-run", "lore import --from langgraph checkpoints.sqlite"]);
+.examples(&[
+    "lore import everything.jsonl --dry-run",
+    "lore import --from langgraph checkpoints.sqlite",
+    "lore import --from all",
+]);
 
 fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
-    let file = matches.path("file").unwrap_or_default();
+    if let Some(host) = matches
+        .text("from")
+        .filter(|from| !WITH_FILE.contains(from))
+    {
+        return transcripts::import(matches, caller, host);
+    }
+    let Some(file) = matches.path("file") else {
+        return Err(Failure::Usage(
+            "name the FILE or folder to import".to_owned(),
+        ));
+    };
     let mut child = None;
     let from: Box<dyn Read> = match matches.text("from") {
         Some(program) => {

@@ -91,3 +91,98 @@ pub struct ResumeCaptureReply {
     /// Number of pauses that ended.
     pub ended: u64,
 }
+
+/// A folder with transcripts.
+#[wire]
+pub struct TranscriptFolder {
+    /// A home folder, or the own folder of `host`; or one file of it. Absolute.
+    pub path: String,
+    /// The host whose own folder it is.
+    pub host: Option<String>,
+}
+
+/// Arguments of `import_transcripts`. Repeating it records nothing twice.
+#[wire(args(agent))]
+#[derive(Default)]
+pub struct ImportTranscriptsArgs {
+    /// The hosts, such as `claude-code`; default: all.
+    pub hosts: Vec<String>,
+    /// Where to look; default: the home folder of the daemon's user.
+    pub folders: Vec<TranscriptFolder>,
+    /// Only report what there is.
+    pub dry_run: Option<bool>,
+    /// `next` of the last reply: goes on with this import. The other arguments are not needed then.
+    pub next: Option<String>,
+}
+
+/// The transcripts of one host.
+#[wire]
+pub struct HostTranscripts {
+    /// The host.
+    pub host: String,
+    /// Number of files.
+    pub files: u64,
+    /// Number of sessions, without those of subagents.
+    pub sessions: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// When the file that has not changed for the longest time changed last, RFC 3339.
+    pub from: Option<String>,
+    /// When a file changed last, RFC 3339.
+    pub to: Option<String>,
+}
+
+/// Records of a type that this release does not know.
+#[wire]
+pub struct UnknownRecords {
+    /// The host.
+    pub host: String,
+    /// The type; empty if the record has none.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+}
+
+/// A file or folder that was not read.
+#[wire]
+pub struct UnreadFile {
+    /// Its path.
+    pub path: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Reply of `import_transcripts`. The numbers of what was recorded are those since the last reply.
+#[wire(reply(position, durable, warnings))]
+#[derive(Default)]
+pub struct ImportTranscriptsReply {
+    /// What was found, in the first reply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<HostTranscripts>,
+    /// Files in all.
+    pub files: u64,
+    /// Files that are done.
+    pub files_done: u64,
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Bytes that are done.
+    pub bytes_done: u64,
+    /// Sessions so far that something was recorded in.
+    pub sessions: u64,
+    /// Observations that were recorded.
+    pub recorded: u64,
+    /// Observations that had been recorded before, from a transcript or a hook.
+    pub duplicates: u64,
+    /// Observations that the settings or a pause leave out.
+    pub left_out: u64,
+    /// Records that are too long to be read.
+    pub too_long: u64,
+    /// Records of unknown types.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<UnknownRecords>,
+    /// What was not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<UnreadFile>,
+    /// Goes on with the import; absent when it is done.
+    pub next: Option<String>,
+}

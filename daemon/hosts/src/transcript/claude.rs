@@ -52,6 +52,8 @@ pub fn read(line: &mut Line<'_>, value: &Value) {
     line.keep_common(value);
     // A fork repeats the lines of the session that it was made of.
     if let Some(session) = owned(value, &["forkedFrom.sessionId"]) {
+        line.state.source.parent_session = Some(session.clone());
+        line.maker.source.parent_session = None;
         line.maker.source.session = Some(session);
     }
     match text(value, &["type"]) {

@@ -433,7 +433,9 @@ impl Trail {
                 Event::Session(_)
                 | Event::Step(_)
                 | Event::Message(_)
-                | Event::Capture(CaptureEvent::Paused(_) | CaptureEvent::Resumed)
+                | Event::Capture(
+                    CaptureEvent::Repeated(_) | CaptureEvent::Paused(_) | CaptureEvent::Resumed,
+                )
                 | Event::Entity(_)
                 | Event::Trust(_)
                 | Event::Pack(_)

@@ -15,7 +15,9 @@ use crate::capture::inject::{self, InjectionPoint};
 use crate::capture::{Capture, view, whose};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
-use crate::log::Hash;
+use crate::events::Event;
+use crate::events::capture::CaptureEvent;
+use crate::log::{Actor, Hash};
 use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::projects::ProjectState;
 use crate::search::SearchIndexes;
@@ -102,6 +104,7 @@ impl HookReport {
         let is_read = u64::try_from(age_ms).unwrap_or_default() <= waits_ms;
         let point = InjectionPoint::of(&event).filter(|_| is_read);
         let caller = whose::caller(cx, capture, state, hook, &event.source)?;
+        whose::note(capture, hook, &event.source, caller.host_session.as_deref());
         let is_end = |one: &Observation| matches!(one.what, Observed::SessionEnded { .. });
         if event.observations.iter().any(is_end) {
             whose::note_end(capture, &event.source);
@@ -139,7 +142,7 @@ impl HookReport {
         };
         let mut prepared = Vec::new();
         for observation in std::mem::take(&mut event.observations) {
-            let claim = claim(capture, &caller, &observation);
+            let claim = claim_of(capture, &caller, &observation);
             let command = prepare::prepare(cx, state, &caller, observation, &shared)?;
             if let Some(mut command) = command {
                 command.observed.joined = joined.take();
@@ -205,7 +208,7 @@ fn branch(cx: &Context, event: &HookEvent) -> Result<Option<String>, Refusal> {
 }
 
 /// Returns the idempotency key of an observation. Without an id of the host, the key holds for a short time.
-fn claim(capture: &Capture, caller: &Caller, observation: &Observation) -> KeyClaim {
+fn claim_of(capture: &Capture, caller: &Caller, observation: &Observation) -> KeyClaim {
     let key = observation.key.as_str();
     let text = match observation.key.is_exact() {
         true => key.to_owned(),
@@ -214,14 +217,28 @@ fn claim(capture: &Capture, caller: &Caller, observation: &Observation) -> KeyCl
             format!("{key}@{}", capture.recent.note(key, at_ms))
         }
     };
+    claim(caller, observation, &text)
+}
+
+/// Claims a key of an observation for its host: a hook and a transcript may name the kind of a subagent differently.
+pub(in crate::capture) fn claim(
+    caller: &Caller,
+    observation: &Observation,
+    text: &str,
+) -> KeyClaim {
+    let host = Actor {
+        agent: observation.source.host.name().to_owned(),
+        ..(*caller.actor).clone()
+    };
     // Keys with long ids are longer than those of callers may be.
-    KeyClaim::new(&text, &caller.actor, Hash::of(CLAIMED))
+    KeyClaim::new(text, &host, Hash::of(CLAIMED))
 }
 
 fn count(reply: &mut RecordHookReply, outcome: Result<Outcome, Refusal>) -> Result<(), Refusal> {
     match outcome {
         Ok(outcome) => {
-            match outcome.replayed {
+            let is_repeated = matches!(outcome.meta, Event::Capture(CaptureEvent::Repeated(_)));
+            match outcome.replayed || is_repeated {
                 true => reply.duplicates += 1,
                 false => reply.recorded += 1,
             }

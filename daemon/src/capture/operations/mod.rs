@@ -2,14 +2,19 @@
 
 mod brief;
 mod hook;
+mod import;
 mod pause;
 mod prepare;
 
 use crate::operation::Operation;
 
+pub(super) use hook::claim;
+pub(super) use prepare::{ReportFacts, prepare};
+
 /// The operations.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<hook::RecordHook>(),
+    Operation::of::<import::ImportTranscripts>(),
     Operation::of::<pause::PauseCapture>(),
     Operation::of::<pause::ResumeCapture>(),
 ];

@@ -3,15 +3,17 @@
 use lore::protocol::messages::{MessageType, RecordMessageArgs, Sender};
 use lore::protocol::steps::RecordStepArgs;
 use lored_hosts::{
-    Author, Observation, Observed, Outcome, PlanItem, StartCause, ToolCall, ToolKind,
+    Author, Observation, Observed, Origin as ReportOrigin, Outcome, PlanItem, StartCause, ToolCall,
+    ToolKind,
 };
 use lored_suspicion::Origin;
 use serde_json::{Map, Value};
 
 use crate::capture::command::{RecordObservation, RecordedAs};
+use crate::capture::marks;
 use crate::error::Refusal;
 use crate::events::capture::{Following, Observation as Meta, ObservationDetails, PlannedItem};
-use crate::log::{Body, codec};
+use crate::log::{Body, ImportOrigin, codec};
 use crate::messages::operations::prepare_message;
 use crate::operation::{Caller, Context};
 use crate::sessions::{PreparedSession, SessionSelector};
@@ -36,7 +38,7 @@ const TOOL_BYTES_MAX: usize = 256;
 
 /// What all observations of one report share.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReportFacts {
+pub(in crate::capture) struct ReportFacts {
     /// The session here that the session of a subagent belongs to.
     pub parent: Option<String>,
     /// The branch of the folder, if the report is one that may find another one.
@@ -59,7 +61,7 @@ enum Becomes {
 ///
 /// # Errors
 /// When a row cannot be read, or a blob not be written.
-pub(super) fn prepare(
+pub(in crate::capture) fn prepare(
     cx: &Context,
     state: &State,
     caller: &Caller,
@@ -70,6 +72,15 @@ pub(super) fn prepare(
         return Ok(None);
     }
     let clock = cx.engine.clock();
+    let now_ms = i64::try_from(clock.now() / 1000).unwrap_or(i64::MAX);
+    let mark = marks::mark_of(&observation, now_ms);
+    let meets = observation.meets_by_content();
+    let is_past = observation.origin == ReportOrigin::Transcript;
+    let past = is_past.then(|| ImportOrigin {
+        // A clock that was ahead makes nothing happen later than it was read.
+        at: u64::try_from(mark.at_ms.clamp(0, now_ms)).unwrap_or_default() * 1000,
+        agent: caller.actor.agent.clone(),
+    });
     let host = observation.source.host.name().to_owned();
     let what = observation.what.kind().to_owned();
     let mut details = details(&observation);
@@ -117,9 +128,13 @@ pub(super) fn prepare(
             following,
             joined: None,
             suspect,
+            mark: meets.then_some(mark),
         },
         body: Body::new(codec::encode(&details), clock.random()),
         recorded,
+        sought: (meets || is_past).then_some(mark),
+        past,
+        salt: clock.random(),
     }))
 }
 

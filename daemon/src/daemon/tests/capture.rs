@@ -7,7 +7,8 @@ use super::*;
 
 /// One user's memory.
 pub(super) struct Fixture {
-    tenant: Tenant,
+    tenant: Option<Tenant>,
+    shared: Shared,
     folder: tempfile::TempDir,
 }
 
@@ -17,19 +18,42 @@ impl Fixture {
     }
 
     pub(super) fn with(settings: CaptureTable) -> Self {
+        Self::at(1_700_000_000_000_000, settings)
+    }
+
+    /// Creates it at a time, in microseconds since 1970.
+    pub(super) fn at(time: u64, settings: CaptureTable) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut shared = shared(
-            folder.path(),
-            Arc::new(Clock::fixed(1_700_000_000_000_000, 1)),
-        );
+        let mut shared = shared(folder.path(), Arc::new(Clock::fixed(time, 1)));
         // A daemon of one user.
         shared.reaches_files = true;
         shared.lives.capture.set(settings);
         let data = DataFolder::new(&shared.paths.data, shared.paths.seals());
         Self {
-            tenant: Tenant::open(&shared, data, None).unwrap(),
+            tenant: Some(Tenant::open(&shared, data, None).unwrap()),
+            shared,
             folder,
         }
+    }
+
+    /// Closes the memory and opens it again.
+    pub(super) async fn reopen(&mut self) {
+        if let Some(tenant) = self.tenant.take() {
+            tenant.close().await;
+        }
+        let paths = &self.shared.paths;
+        // A call that was given up may hold the store until it ends.
+        for _ in 0..1000 {
+            let data = DataFolder::new(&paths.data, paths.seals());
+            match Tenant::open(&self.shared, data, None) {
+                Ok(tenant) => {
+                    self.tenant = Some(tenant);
+                    return;
+                }
+                Err(_) => tokio::time::sleep(std::time::Duration::from_millis(5)).await,
+            }
+        }
+        panic!("the store is held");
     }
 
     pub(super) async fn call(&self, host_session: Option<&str>, name: &str, args: Value) -> Value {
@@ -50,7 +74,7 @@ impl Fixture {
     }
 
     pub(super) fn context(&self) -> Arc<Context> {
-        Arc::clone(self.tenant.context())
+        Arc::clone(self.tenant.as_ref().unwrap().context())
     }
 
     /// Calls an operation; returns the refusal as text.
@@ -74,6 +98,11 @@ impl Fixture {
 
     pub(super) fn project(&self) -> String {
         self.project_named("shop")
+    }
+
+    /// Returns the folder of its files.
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     pub(super) fn project_named(&self, name: &str) -> String {

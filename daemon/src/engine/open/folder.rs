@@ -75,6 +75,12 @@ impl DataFolder {
         self.data.join("entities.followed")
     }
 
+    /// Returns the path of how far hosts' transcripts were read; when it is missing, they are read again.
+    #[must_use]
+    pub fn transcripts(&self) -> PathBuf {
+        self.data.join("transcripts")
+    }
+
     /// Returns the folder of added models.
     #[must_use]
     pub fn models(&self) -> PathBuf {

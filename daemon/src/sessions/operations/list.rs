@@ -16,7 +16,7 @@ use crate::events::messages::MessageRecorded;
 use crate::log::{EventKind, EventScope, Log};
 use crate::operation::cursor::{Cursor, List, list_limit};
 use crate::operation::{Access, Call, MemoryBound, Op, blocking};
-use crate::sessions::view::{self, Details, SessionFilter, SessionRow};
+use crate::sessions::view::{self, Details, ListPlace, SessionFilter, SessionRow};
 use crate::sessions::{SessionSettings, SharedSteps, lineage, named_project};
 use crate::store::{Blobs, Error, Rows};
 
@@ -51,11 +51,12 @@ impl Op for ListSessions {
         let store = cx.engine.store_id();
         let read = |next: &str| Cursor::read(next, "next", List::Sessions, store, tail);
         let before = args.next.as_deref().map(read).transpose()?;
-        let before = before.map(|cursor| cursor.position);
         let now = cx.engine.clock().now();
         blocking(move || {
             let rows = &published.snapshot;
             args.project = named_project(&cx, rows, &caller, args.project)?;
+            let before = before.map(|cursor| place_of(rows, cursor.position));
+            let before = before.transpose()?;
             let mut page = Page {
                 rows,
                 blobs: &cx.blobs,
@@ -73,7 +74,7 @@ impl Op for ListSessions {
                 page.look_at(session, created)
             })?;
             let found = page.found.into_iter();
-            let next = page.next.map(Cursor::behind);
+            let next = page.next.map(|place| Cursor::behind(place.position));
             Ok(ListSessionsReply {
                 sessions: found
                     .map(ListedSession::summary)
@@ -86,6 +87,13 @@ impl Op for ListSessions {
         })
         .await
     }
+}
+
+/// Returns the place of the session that began at a position. Its header stays, also when it was forgotten.
+fn place_of(rows: &dyn Rows, position: Position) -> Result<ListPlace, Refusal> {
+    let event = Log::new(rows).at(position)?;
+    let place = event.map(|event| ListPlace::of(&event.header));
+    place.ok_or_else(|| Refusal::invalid("`next` is not of a page of this list"))
 }
 
 /// Returns the narrowest list that contains all requested sessions.
@@ -109,8 +117,8 @@ struct Page<'p> {
     found: Vec<ListedSession>,
     looked_at: usize,
     /// Last examined session.
-    last: Option<Position>,
-    next: Option<Position>,
+    last: Option<ListPlace>,
+    next: Option<ListPlace>,
 }
 
 /// A session on the page.
@@ -126,7 +134,7 @@ struct ListedSession {
 }
 
 impl Page<'_> {
-    fn look_at(&mut self, session: &str, created: Position) -> Result<ControlFlow<()>, Error> {
+    fn look_at(&mut self, session: &str, created: ListPlace) -> Result<ControlFlow<()>, Error> {
         if self.found.len() == self.limit || self.looked_at == LOOKED_AT_MAX {
             self.next = self.last;
             return Ok(ControlFlow::Break(()));
@@ -230,7 +238,7 @@ impl ListedSession {
             tags: self.details.tags,
             agents: self.agents,
             created_at: format_time(self.row.created_at),
-            last_activity: format_time(self.row.last_activity),
+            last_activity: format_time(self.row.used_at),
             steps: self.steps,
         })
     }

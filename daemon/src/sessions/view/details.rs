@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SPACE, list};
+use super::{ListPlace, SPACE, list};
 use crate::events::sessions::{Parent, SessionCreated, SessionOrigin, SessionUpdated, merged};
 use crate::log::{Header, Position, codec};
 use crate::rows::{self, key, key_in};
@@ -86,7 +86,7 @@ pub(super) fn create(
         preferred: 0,
     };
     if let Some(user) = &details.user {
-        list::begin_for(rows, user, header.position, session);
+        list::begin_for(rows, user, header, session);
     }
     if let Some(parent) = &details.parent {
         let key = key_in(b'k', &parent.session, session);
@@ -152,7 +152,7 @@ fn prefer(rows: &mut dyn RowsMut, header: &Header, session: &str, details: &mut 
 pub(super) fn forget(
     rows: &mut dyn RowsMut,
     session: &str,
-    created: Position,
+    created: ListPlace,
 ) -> Result<(), Error> {
     let details = details(rows, session)?;
     if let Some(user) = &details.user {

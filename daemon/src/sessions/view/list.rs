@@ -1,8 +1,11 @@
 //! Lists of sessions by creation: all, by user, by project.
+//!
+//! The order is that of the time at which their first event happened, so that imported sessions stand where they belong.
 
 use std::ops::ControlFlow;
 
 use super::{SPACE, SessionRow};
+use crate::clock::Micros;
 use crate::log::{Header, Position};
 use crate::rows::{self, key, key_in};
 use crate::store::{Direction, Error, Rows, RowsMut, after_prefix};
@@ -27,15 +30,53 @@ impl SessionFilter<'_> {
         }
     }
 
-    fn key(self, position: Position) -> Vec<u8> {
+    fn key(self, created: ListPlace) -> Vec<u8> {
         let mut key = self.prefix();
-        key.extend(position.0.to_be_bytes());
+        key.extend(created.at.to_be_bytes());
+        key.extend(created.position.0.to_be_bytes());
         key
     }
 }
 
+/// A session's place in the lists: when its first event happened, and the position of that event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListPlace {
+    /// Time at which it happened, which may be before it was recorded.
+    pub at: Micros,
+    /// Position.
+    pub position: Position,
+}
+
+impl ListPlace {
+    /// Returns the place of a session that begins with an event.
+    #[must_use]
+    pub fn of(header: &Header) -> Self {
+        Self {
+            at: header.happened_at(),
+            position: header.position,
+        }
+    }
+
+    /// Returns the place of a session.
+    #[must_use]
+    pub const fn of_row(row: &SessionRow) -> Self {
+        Self {
+            at: row.created_at,
+            position: Position(row.created),
+        }
+    }
+
+    fn decode(key: &[u8]) -> Option<Self> {
+        let (at, position) = key.split_first_chunk::<8>()?;
+        Some(Self {
+            at: Micros::from_be_bytes(*at),
+            position: rows::position(position)?,
+        })
+    }
+}
+
 /// Returns the keys of a session in the lists of all sessions and of its project.
-fn keys(created: Position, project: Option<&str>) -> impl Iterator<Item = Vec<u8>> {
+fn keys(created: ListPlace, project: Option<&str>) -> impl Iterator<Item = Vec<u8>> {
     let project = project.map(SessionFilter::Project);
     let lists = [Some(SessionFilter::All), project].into_iter().flatten();
     lists.map(move |list| list.key(created))
@@ -43,26 +84,26 @@ fn keys(created: Position, project: Option<&str>) -> impl Iterator<Item = Vec<u8
 
 /// Adds a session to the lists of all sessions and of its project.
 pub(super) fn begin(rows: &mut dyn RowsMut, session: &str, header: &Header) {
-    for key in keys(header.position, header.project.as_deref()) {
+    for key in keys(ListPlace::of(header), header.project.as_deref()) {
         rows.put(SPACE, &key, session.as_bytes());
     }
 }
 
 /// Adds a session to the list of a user.
-pub(super) fn begin_for(rows: &mut dyn RowsMut, user: &str, position: Position, session: &str) {
-    let key = SessionFilter::User(user).key(position);
+pub(super) fn begin_for(rows: &mut dyn RowsMut, user: &str, header: &Header, session: &str) {
+    let key = SessionFilter::User(user).key(ListPlace::of(header));
     rows.put(SPACE, &key, session.as_bytes());
 }
 
 /// Removes a session from the lists of all sessions and of its project.
 pub(super) fn forget(rows: &mut dyn RowsMut, row: &SessionRow) {
-    for key in keys(Position(row.created), row.project.as_deref()) {
+    for key in keys(ListPlace::of_row(row), row.project.as_deref()) {
         rows.remove(SPACE, &key);
     }
 }
 
 /// Removes a session from the list of a user.
-pub(super) fn forget_for(rows: &mut dyn RowsMut, user: &str, created: Position) {
+pub(super) fn forget_for(rows: &mut dyn RowsMut, user: &str, created: ListPlace) {
     rows.remove(SPACE, &SessionFilter::User(user).key(created));
 }
 
@@ -76,23 +117,23 @@ pub fn of_project(rows: &dyn Rows, project: &str) -> Result<Vec<String>, Error> 
     Ok(found)
 }
 
-/// Visitor of sessions: receives the session id and its creation position.
-pub type SessionVisitor<'v> = &'v mut dyn FnMut(&str, Position) -> Result<ControlFlow<()>, Error>;
+/// Visitor of sessions: receives the session id and its place.
+pub type SessionVisitor<'v> = &'v mut dyn FnMut(&str, ListPlace) -> Result<ControlFlow<()>, Error>;
 
-/// Visits sessions created before a position, newest first, each with its creation position.
+/// Visits the sessions before a place, the newest first.
 pub fn newest(
     rows: &dyn Rows,
     within: SessionFilter<'_>,
-    before: Option<Position>,
+    before: Option<ListPlace>,
     visit: SessionVisitor<'_>,
 ) -> Result<(), Error> {
     let prefix = within.prefix();
     let high = before.map_or_else(|| after_prefix(&prefix), |before| within.key(before));
     let backward = Direction::Backward;
     rows.scan(SPACE, &prefix, &high, backward, &mut |key, session| {
-        let position = key.get(prefix.len()..).and_then(rows::position);
-        match (position, std::str::from_utf8(session)) {
-            (Some(position), Ok(session)) => visit(session, position),
+        let place = key.get(prefix.len()..).and_then(ListPlace::decode);
+        match (place, std::str::from_utf8(session)) {
+            (Some(place), Ok(session)) => visit(session, place),
             _ => Err(rows::damaged(SPACE, key)),
         }
     })

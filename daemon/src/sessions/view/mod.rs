@@ -7,7 +7,7 @@
 //! | `g` session 0 agent | position of that agent's first event in it |
 //! | `l` session 0 name | [`Lease`] |
 //! | `k` parent 0 session | position up to which the session shares its parent's past |
-//! | `n` created · `u` user 0 created · `j` project 0 created | session, by the position of its creation |
+//! | `n` created · `u` user 0 created · `j` project 0 created | session, by the time and position of its creation |
 //! | `v` user 0 position (u64, inverted) | the user's preferences from that position on, and their session |
 //! | `c` hash of uid, agent, project | time and session of that caller's last event |
 //! | `h` hash of a host session, position | a session that it created while it had none, or joined; the last is its own |
@@ -27,16 +27,16 @@ use crate::clock::Micros;
 use crate::events::capture::CaptureEvent;
 use crate::events::sessions::SessionEvent;
 use crate::events::{Event, body};
-use crate::log::{Actor, EventKind, Hash, Header, LoggedEvent, Position, index};
+use crate::log::{Actor, EventKind, Hash, Header, LoggedEvent, index};
 use crate::rows::{self, key, key_in};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
 pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
-pub use list::{SessionFilter, newest, of_project};
+pub use list::{ListPlace, SessionFilter, newest, of_project};
 
-/// Keyspace of this view, version 5: events of the daemon are no activity.
-pub const SPACE: Keyspace = Keyspace::new("sessions.5");
+/// Keyspace of this view, version 6: lists are by the time of what happened.
+pub const SPACE: Keyspace = Keyspace::new("sessions.6");
 
 /// Row of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct SessionRow {
     pub created: u64,
     /// Time of its first event.
     pub created_at: Micros,
-    /// Time of its last event that the daemon did not record by itself.
+    /// Time at which its last event was recorded that the daemon did not record by itself.
     pub last_activity: Micros,
     /// Project in which it was created.
     pub project: Option<String>,
@@ -62,6 +62,8 @@ pub struct SessionRow {
     /// Position of the last changing event of a caller. What the daemon derives from a session later does not make it
     /// newer than one in which someone worked since.
     pub used: u64,
+    /// Time at which the last of these happened: before it was recorded, if it was imported.
+    pub used_at: Micros,
 }
 
 /// Totals of the store or a project.
@@ -96,6 +98,7 @@ impl SessionRow {
             self.forked,
             self.content,
             self.used,
+            self.used_at,
         ];
         // An empty text means no project: project ids are never empty.
         rows::numbers(
@@ -116,6 +119,7 @@ impl SessionRow {
             forked,
             content,
             used,
+            used_at,
         ] = numbers;
         Some(Self {
             created,
@@ -128,6 +132,7 @@ impl SessionRow {
             forked,
             content,
             used,
+            used_at,
         })
     }
 }
@@ -205,6 +210,7 @@ pub fn apply(
                 forked: 0,
                 content: 0,
                 used: header.position.0,
+                used_at: header.happened_at(),
             }
         }
     };
@@ -217,6 +223,7 @@ pub fn apply(
         row.changed = header.position.0;
         if !header.actor.is_daemon() {
             row.used = header.position.0;
+            row.used_at = row.used_at.max(header.happened_at());
         }
         if row.content == 0 && header.kind.known().is_some_and(is_content) {
             row.content = header.position.0;
@@ -241,7 +248,6 @@ pub fn apply(
     }
     if let Some(SessionEvent::Created(origin)) = own
         && let Some(host) = &origin.host
-        && header.origin.is_none()
     {
         put_host(rows, session, header, host);
     }
@@ -344,7 +350,7 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     let Some(row) = get(rows, session)? else {
         return Ok(());
     };
-    details::forget(rows, session, Position(row.created))?;
+    details::forget(rows, session, ListPlace::of_row(&row))?;
     list::forget(rows, &row);
     forget_host(rows, session)?;
     for tag in [b'g', b'l'] {

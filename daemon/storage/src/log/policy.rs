@@ -146,7 +146,7 @@ impl EventKind {
                 ..LOCAL
             },
             Self::CheckpointsDeleted => LOCAL,
-            Self::HostObserved => Policy {
+            Self::HostObserved | Self::ObservationRepeated => Policy {
                 inheritance: Inheritance::ParentOnly,
                 ..LOCAL
             },

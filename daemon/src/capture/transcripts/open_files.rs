@@ -1,0 +1,78 @@
+//! Transcripts that are being read.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use lored_hosts::transcript::FileState;
+
+use super::FoundFile;
+use crate::locks::lock_unpoisoned;
+
+/// Files whose state is remembered: those that grow now. The others are read from their beginning when they grow again.
+const FILES_MAX: usize = 32;
+
+/// A transcript that is being read.
+#[derive(Clone, Debug)]
+pub struct OpenTranscript {
+    /// What its records said about later ones.
+    pub state: FileState,
+    /// Bytes that were read.
+    pub bytes: u64,
+    /// Records that were read.
+    pub records: u64,
+    /// Records up to this place were recorded before; they are read for the state.
+    pub recorded_up_to: u64,
+    /// The hash of a file that is one text; empty before it is read.
+    pub whole: String,
+    /// Length of the last line when it was incomplete.
+    pub incomplete: u64,
+}
+
+impl OpenTranscript {
+    /// Begins with a file, whose first bytes were recorded before.
+    #[must_use]
+    pub fn new(file: &FoundFile, recorded_up_to: u64) -> Self {
+        let path = file.path.to_string_lossy();
+        Self {
+            state: FileState::of_path(file.host, &path),
+            bytes: 0,
+            records: 0,
+            recorded_up_to,
+            whole: String::new(),
+            incomplete: 0,
+        }
+    }
+}
+
+/// The transcripts that are being read.
+#[derive(Debug, Default)]
+pub struct OpenFiles(Mutex<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    files: HashMap<PathBuf, (u64, OpenTranscript)>,
+    uses: u64,
+}
+
+impl OpenFiles {
+    /// Takes a file out, so that one reader at a time goes on with it.
+    pub fn take(&self, path: &Path) -> Option<OpenTranscript> {
+        let mut inner = lock_unpoisoned(&self.0);
+        inner.files.remove(path).map(|(_, open)| open)
+    }
+
+    /// Puts a file back.
+    pub fn put(&self, path: &Path, open: OpenTranscript) {
+        let mut inner = lock_unpoisoned(&self.0);
+        inner.uses += 1;
+        let uses = inner.uses;
+        inner.files.insert(path.to_owned(), (uses, open));
+        if inner.files.len() > FILES_MAX {
+            let oldest = inner.files.iter().min_by_key(|(_, (uses, _))| *uses);
+            if let Some(path) = oldest.map(|(path, _)| path.clone()) {
+                inner.files.remove(&path);
+            }
+        }
+    }
+}
