@@ -16,6 +16,8 @@ use crate::projects::{CaptureTable, ProjectState};
 use crate::sessions::{self, HostSession};
 use crate::state::State;
 
+/// Agents of a subagent's session among which its own is.
+const AGENTS_MAX: usize = 8;
 /// Longest id that stands in a host session as it is, in bytes; a longer one is hashed.
 const ID_BYTES_MAX: usize = 100;
 
@@ -47,7 +49,7 @@ pub(super) fn caller(
     let host_session = named(hook, source)
         .or_else(|| host_session(source))
         .or_else(|| hook.host_session.clone());
-    Ok(Caller {
+    let mut caller = Caller {
         actor: actor(hook, source),
         dir,
         project,
@@ -55,7 +57,24 @@ pub(super) fn caller(
         host_session,
         default_key: None,
         ..hook.clone()
-    })
+    };
+    if source.agent.is_some()
+        && let Some(known) = known_agent(state, &caller, source.host)?
+    {
+        caller = caller.with_agent(Some(&known))?;
+    }
+    Ok(caller)
+}
+
+/// Returns the agent of a subagent's session, if it has one. A hook and a transcript may name its kind differently, or not at
+/// all, and keys are those of one agent.
+fn known_agent(state: &State, caller: &Caller, host: Host) -> Result<Option<String>, Refusal> {
+    let Some(session) = sessions::of_host(state, &HostSession::of(caller).hash())? else {
+        return Ok(None);
+    };
+    let agents = sessions::agents(state, &session, AGENTS_MAX)?.into_iter();
+    let mut its = agents.filter(|agent| agent.split('/').next() == Some(host.name()));
+    Ok(its.next())
 }
 
 fn actor(hook: &Caller, source: &Source) -> Arc<Actor> {

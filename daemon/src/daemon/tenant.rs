@@ -95,12 +95,8 @@ impl Tenant {
         if !is_damaged {
             cursors.take_back(engine.store_id(), end);
         }
-        let is_kept = !engine.is_in_memory();
-        let read_transcripts = capture::TranscriptCursors::new(
-            is_kept.then(|| folder.transcripts()),
-            engine.store_id(),
-            end,
-        );
+        let read_transcripts =
+            capture::TranscriptCursors::new(folder.transcripts(), engine.store_id(), end);
         let mut extensions = Extensions::default();
         if shared.reaches_files && !config.resolvers.is_empty() {
             let resolvers =

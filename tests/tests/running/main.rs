@@ -3,6 +3,7 @@
 
 mod doctor;
 mod folders;
+mod follow;
 mod managed;
 mod review;
 mod seals;

@@ -111,7 +111,7 @@ pub struct ImportTranscriptsArgs {
     pub folders: Vec<TranscriptFolder>,
     /// Only report what there is.
     pub dry_run: Option<bool>,
-    /// `next` of the last reply: goes on with this import. The other arguments are not needed then.
+    /// `next` of the last reply: continues this import. The other arguments are not needed then.
     pub next: Option<String>,
 }
 
@@ -183,6 +183,6 @@ pub struct ImportTranscriptsReply {
     /// What was not read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<UnreadFile>,
-    /// Goes on with the import; absent when it is done.
+    /// Continues the import; absent when it is done.
     pub next: Option<String>,
 }

@@ -433,9 +433,7 @@ impl Trail {
                 Event::Session(_)
                 | Event::Step(_)
                 | Event::Message(_)
-                | Event::Capture(
-                    CaptureEvent::Repeated(_) | CaptureEvent::Paused(_) | CaptureEvent::Resumed,
-                )
+                | Event::Capture(_)
                 | Event::Entity(_)
                 | Event::Trust(_)
                 | Event::Pack(_)

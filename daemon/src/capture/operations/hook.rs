@@ -17,7 +17,7 @@ use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::Event;
 use crate::events::capture::CaptureEvent;
-use crate::log::{Actor, Hash};
+use crate::log::Hash;
 use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
 use crate::projects::ProjectState;
 use crate::search::SearchIndexes;
@@ -217,21 +217,13 @@ fn claim_of(capture: &Capture, caller: &Caller, observation: &Observation) -> Ke
             format!("{key}@{}", capture.recent.note(key, at_ms))
         }
     };
-    claim(caller, observation, &text)
+    claim(caller, &text)
 }
 
-/// Claims a key of an observation for its host: a hook and a transcript may name the kind of a subagent differently.
-pub(in crate::capture) fn claim(
-    caller: &Caller,
-    observation: &Observation,
-    text: &str,
-) -> KeyClaim {
-    let host = Actor {
-        agent: observation.source.host.name().to_owned(),
-        ..(*caller.actor).clone()
-    };
+/// Claims a key of an observation. The log checks it with the actor of its event.
+pub(in crate::capture) fn claim(caller: &Caller, text: &str) -> KeyClaim {
     // Keys with long ids are longer than those of callers may be.
-    KeyClaim::new(text, &host, Hash::of(CLAIMED))
+    KeyClaim::new(text, &caller.actor, Hash::of(CLAIMED))
 }
 
 fn count(reply: &mut RecordHookReply, outcome: Result<Outcome, Refusal>) -> Result<(), Refusal> {

@@ -38,7 +38,7 @@ impl Op for ImportTranscripts {
     const NAME: &'static str = "import_transcripts";
     const TITLE: &'static str = "Import transcripts";
     const DESCRIPTION: &'static str = "Records what hosts wrote in their own transcripts: prompts, answers, tool calls, \
-        compactions, of the main agent and of subagents. Works in slices: call it with `next` until there is none.";
+        compactions, of the main agent and of subagents. Works in parts: call it with `next` as long as the reply has one.";
     const ACCESS: Access = Access::Write;
     const MEMORY: MemoryBound = MemoryBound::Content;
 

@@ -50,10 +50,9 @@ struct Heading {
 }
 
 /// How far files were read, of one store.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct TranscriptCursors {
-    /// The file; `None` in memory.
-    file: Option<PathBuf>,
+    file: PathBuf,
     store: String,
     /// The end of the log at the start: what is beyond it was not kept.
     end: Position,
@@ -72,7 +71,7 @@ struct Inner {
 impl TranscriptCursors {
     /// Creates them; the file is read when it is needed.
     #[must_use]
-    pub fn new(file: Option<PathBuf>, store: impl ToString, end: Position) -> Self {
+    pub fn new(file: PathBuf, store: impl ToString, end: Position) -> Self {
         Self {
             file,
             store: store.to_string(),
@@ -99,12 +98,11 @@ impl TranscriptCursors {
         self.load(&mut inner);
         let line = serde_json::to_string(&read).unwrap_or_default();
         inner.known.insert(read.path.clone(), read);
-        let Some(file) = &self.file else { return };
         let kept = if inner.lines > 2 * inner.known.len() + LINES_MORE || inner.lines == 0 {
-            self.write_all(file, &mut inner)
+            self.write_all(&mut inner)
         } else {
             inner.lines += 1;
-            append(file, &line)
+            append(&self.file, &line)
         };
         if let Err(error) = kept {
             tracing::warn!(%error, "how far transcripts were read is not kept; they are read again after a restart");
@@ -122,20 +120,17 @@ impl TranscriptCursors {
             return since;
         }
         inner.since_ms = Some(now_ms);
-        if let Some(file) = &self.file
-            && let Err(error) = self.write_all(file, &mut inner)
-        {
+        if let Err(error) = self.write_all(&mut inner) {
             tracing::warn!(%error, "when transcripts were first followed is not kept");
         }
         now_ms
     }
 
     fn load(&self, inner: &mut Inner) {
-        let is_loaded = std::mem::replace(&mut inner.is_loaded, true);
-        let Some(file) = self.file.as_ref().filter(|_| !is_loaded) else {
+        if std::mem::replace(&mut inner.is_loaded, true) {
             return;
-        };
-        match self.read(file, inner) {
+        }
+        match self.read(inner) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
@@ -144,8 +139,8 @@ impl TranscriptCursors {
         }
     }
 
-    fn read(&self, file: &Path, inner: &mut Inner) -> io::Result<()> {
-        let mut lines = BufReader::new(File::open(file)?);
+    fn read(&self, inner: &mut Inner) -> io::Result<()> {
+        let mut lines = BufReader::new(File::open(&self.file)?);
         let mut line = Vec::new();
         let mut next = |line: &mut Vec<u8>| {
             line.clear();
@@ -170,7 +165,7 @@ impl TranscriptCursors {
         Ok(())
     }
 
-    fn write_all(&self, file: &Path, inner: &mut Inner) -> io::Result<()> {
+    fn write_all(&self, inner: &mut Inner) -> io::Result<()> {
         let store = self.store.clone();
         let since_ms = inner.since_ms;
         let mut text = serde_json::to_string(&Heading { store, since_ms })? + "\n";
@@ -178,7 +173,7 @@ impl TranscriptCursors {
             text += &serde_json::to_string(read)?;
             text += "\n";
         }
-        durable::replace(file, &[text.as_bytes()])?;
+        durable::replace(&self.file, &[text.as_bytes()])?;
         inner.lines = inner.known.len() + 1;
         Ok(())
     }
@@ -252,7 +247,7 @@ mod tests {
     fn the_last_line_of_a_path_counts_and_the_file_stays_small() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("transcripts");
-        let open = |end| TranscriptCursors::new(Some(file.clone()), "store-1", Position(end));
+        let open = |end| TranscriptCursors::new(file.clone(), "store-1", Position(end));
         let cursors = open(0);
         for round in 1..=3 * LINES_MORE as u64 {
             cursors.put(read("/a", round, round));
@@ -271,7 +266,7 @@ mod tests {
     fn cursors_ahead_of_the_log_do_not_count() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("transcripts");
-        let cursors = TranscriptCursors::new(Some(file.clone()), "store-1", Position(0));
+        let cursors = TranscriptCursors::new(file.clone(), "store-1", Position(0));
         cursors.put(read("/a", 10, 5));
         cursors.put(read("/a", 20, 8));
         for (store, end, expected) in [
@@ -280,12 +275,12 @@ mod tests {
             ("store-1", 4, None),
             ("store-2", 8, None),
         ] {
-            let cursors = TranscriptCursors::new(Some(file.clone()), store, Position(end));
+            let cursors = TranscriptCursors::new(file.clone(), store, Position(end));
             let found = cursors.get(Path::new("/a")).map(|read| read.bytes);
             assert_eq!(found, expected, "{store} {end}");
         }
         fs::write(&file, b"{\"store\":\"store-1\"}\n{torn\n\xff\n").unwrap();
-        let cursors = TranscriptCursors::new(Some(file), "store-1", Position(9));
+        let cursors = TranscriptCursors::new(file, "store-1", Position(9));
         assert_eq!(cursors.get(Path::new("/a")), None);
         cursors.put(read("/c", 1, 1));
         assert_eq!(cursors.get(Path::new("/c")).unwrap().bytes, 1);

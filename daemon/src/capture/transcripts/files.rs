@@ -88,7 +88,7 @@ pub struct Problem {
 
 /// What a search found.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct FoundFiles {
     /// The files, the oldest change first.
     pub files: Vec<FoundFile>,
     /// What could not be looked at.
@@ -106,13 +106,13 @@ pub struct SearchedFolder {
 
 /// Finds the transcripts of a host in a folder.
 #[must_use]
-pub fn find(host: Host, folder: &SearchedFolder) -> Found {
+pub fn find(host: Host, folder: &SearchedFolder) -> FoundFiles {
     let root = &folder.path;
     let mut search = Search {
         host,
         looked_at: 0,
         is_full: false,
-        found: Found::default(),
+        found: FoundFiles::default(),
     };
     match fs::metadata(root) {
         Ok(metadata) if metadata.is_file() => search.add(root),
@@ -146,7 +146,7 @@ struct Search {
     host: Host,
     looked_at: usize,
     is_full: bool,
-    found: Found,
+    found: FoundFiles,
 }
 
 impl Search {

@@ -17,7 +17,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use super::TranscriptCursors;
 use super::files::{FoundFile, SearchedFolder, find};
 use super::recording::{ReadCounts, Recorder};
-use super::watching::TranscriptFolders;
+use super::watched_folders::TranscriptFolders;
 use crate::capture::Capture;
 use crate::error::Refusal;
 use crate::log::Actor;
@@ -186,14 +186,14 @@ impl Following {
         let folders = TranscriptFolders::new(home.to_owned(), hosts);
         let watched = TranscriptFolders::new(home.to_owned(), hosts);
         let shared = Arc::clone(cx);
-        let now_ms = i64::try_from(cx.engine.clock().now() / 1000).unwrap_or(i64::MAX);
+        let started_ms = i64::try_from(cx.started / 1000).unwrap_or(i64::MAX);
         let (watch, since_ms) = blocking(move || {
             let watch = WatchHandle::start(watched, TIMES, on_change);
             let watch = watch.map_err(|error| Refusal::invalid(error.to_string()))?;
             let cursors = shared.extensions.get::<TranscriptCursors>();
             Ok((
                 watch,
-                cursors.map_or(now_ms, |cursors| cursors.since(now_ms)),
+                cursors.map_or(started_ms, |cursors| cursors.since(started_ms)),
             ))
         })
         .await?;

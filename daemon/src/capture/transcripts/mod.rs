@@ -12,7 +12,7 @@ mod lines;
 mod open_files;
 mod reading;
 mod recording;
-mod watching;
+mod watched_folders;
 
 pub use cursors::TranscriptCursors;
 pub(super) use files::{FoundFile, Layout, Problem, SearchedFolder};

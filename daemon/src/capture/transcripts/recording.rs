@@ -319,7 +319,7 @@ impl Preparing<'_> {
             // Without ids, the record of the file is one.
             false => format!("{key}#{record}"),
         };
-        let claim = claim(&caller, &observation, &text);
+        let claim = claim(&caller, &text);
         if index::get_key(self.state, &claim.hash)?.is_some() {
             self.duplicates += 1;
             return Ok(());

@@ -395,7 +395,7 @@ async fn whatever_a_file_holds_has_a_line_in_the_report() {
 
 /// What happens in a session, and how its hook is delivered.
 #[derive(Clone, Debug)]
-struct Happening {
+struct Occurrence {
     kind: Kind,
     /// Seconds since the last one.
     after: u32,
@@ -421,13 +421,13 @@ enum Between {
     GiveUp,
 }
 
-fn happening() -> impl Strategy<Value = Happening> {
+fn occurrence() -> impl Strategy<Value = Occurrence> {
     let kind = prop_oneof![
         (0..2_u32).prop_map(Kind::Prompt),
         (0..2_u32).prop_map(Kind::Answer),
         Just(Kind::Call),
     ];
-    (kind, 1..20_u32, 0..3_u32, -2..3_i32).prop_map(|(kind, after, deliveries, late)| Happening {
+    (kind, 1..20_u32, 0..3_u32, -2..3_i32).prop_map(|(kind, after, deliveries, late)| Occurrence {
         kind,
         after,
         deliveries,
@@ -491,7 +491,7 @@ proptest! {
     /// restarted, and may forget how far it has read. At the end everything is recorded once.
     #[test]
     fn hooks_and_transcripts_record_everything_once(
-        happenings in proptest::collection::vec(happening(), 1..9),
+        occurrences in proptest::collection::vec(occurrence(), 1..9),
         between in proptest::collection::vec(
             proptest::option::of(prop_oneof![
                 3 => Just(Between::Import),
@@ -503,7 +503,7 @@ proptest! {
         ),
     ) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(replay(&happenings, &between));
+        runtime.block_on(replay(&occurrences, &between));
     }
 }
 
@@ -512,24 +512,24 @@ fn cases() -> u32 {
     std::env::var("LORE_INTERLEAVINGS").map_or(12, |cases| cases.parse().unwrap())
 }
 
-async fn replay(happenings: &[Happening], between: &[Option<Between>]) {
+async fn replay(occurrences: &[Occurrence], between: &[Option<Between>]) {
     let mut memory = memory();
     let at = 1_780_308_000_000;
     // Hooks and lines in the order of their arrival.
     let mut arrivals: Vec<(i32, bool, u32, u32)> = Vec::new();
     let mut second = 0;
-    for (number, happening) in happenings.iter().enumerate() {
-        second += happening.after;
+    for (number, occurrence) in occurrences.iter().enumerate() {
+        second += occurrence.after;
         let (number, place) = (number as u32, 10 * number as i32);
         arrivals.push((place, false, number, second));
-        for _ in 0..happening.deliveries {
-            arrivals.push((place + 10 * happening.late + 5, true, number, second));
+        for _ in 0..occurrence.deliveries {
+            arrivals.push((place + 10 * occurrence.late + 5, true, number, second));
         }
     }
     arrivals.sort_unstable();
     let (mut written, mut events) = (String::new(), between.iter());
     for (_, is_hook, number, second) in arrivals {
-        let kind = happenings[number as usize].kind;
+        let kind = occurrences[number as usize].kind;
         if is_hook {
             let received = at + i64::from(second) * 1000 + 700;
             memory.hook(CLAUDE, &kind.hook(number), received).await;
@@ -558,7 +558,7 @@ async fn replay(happenings: &[Happening], between: &[Option<Between>]) {
         .into_iter()
         .map(|(_, text)| text)
         .collect();
-    let mut expected: Vec<String> = happenings
+    let mut expected: Vec<String> = occurrences
         .iter()
         .map(|one| one.kind.text().to_owned())
         .filter(|text| !text.is_empty())
@@ -566,7 +566,7 @@ async fn replay(happenings: &[Happening], between: &[Option<Between>]) {
     said.sort();
     expected.sort();
     assert_eq!(said, expected);
-    let calls = happenings
+    let calls = occurrences
         .iter()
         .filter(|one| one.kind == Kind::Call)
         .count();
