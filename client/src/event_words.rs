@@ -15,10 +15,11 @@ pub fn is_internal(kind: &str, client: &str, payload: &Value) -> bool {
     let text = |name: &str| payload.get(name).and_then(Value::as_str);
     client.starts_with("lored/")
         || match kind {
-            "WorktreeNoted" => true,
+            "WorktreeNoted" | "ObservationRepeated" => true,
             "PackMade" => text("made_for").and_then(moment_words).is_none(),
             "HostObserved" => {
-                text("following").is_some() || matches!(text("what"), Some("call" | "turn-end"))
+                text("following").is_some()
+                    || matches!(text("what"), Some("call" | "turn-end" | "tokens"))
             }
             _ => false,
         }
@@ -306,6 +307,8 @@ mod tests {
                 json!({"what": "outcome", "following": "step"}),
             ),
             ("HostObserved", json!({"what": "call"})),
+            ("HostObserved", json!({"what": "tokens"})),
+            ("ObservationRepeated", json!({"of": 7})),
         ] {
             assert!(is_internal(kind, lore, &payload), "{kind} {payload}");
         }

@@ -27,13 +27,15 @@ pub enum Host {
     Pi,
     /// aider, whose chat history alone is read.
     Aider,
+    /// Goose, whose database alone is read.
+    Goose,
     /// A program that is not known.
     Other,
 }
 
 impl Host {
     /// All hosts.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::ClaudeCode,
         Self::Codex,
         Self::GeminiCli,
@@ -45,6 +47,7 @@ impl Host {
         Self::Cline,
         Self::Pi,
         Self::Aider,
+        Self::Goose,
         Self::Other,
     ];
 
@@ -63,6 +66,7 @@ impl Host {
             Self::Cline => "cline",
             Self::Pi => "pi",
             Self::Aider => "aider",
+            Self::Goose => "goose",
             Self::Other => "other",
         }
     }
@@ -82,6 +86,7 @@ impl Host {
             Self::Cline => "Cline",
             Self::Pi => "pi",
             Self::Aider => "aider",
+            Self::Goose => "Goose",
             Self::Other => "unknown host",
         }
     }

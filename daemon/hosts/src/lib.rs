@@ -54,6 +54,7 @@ pub use key::{KEY_WINDOW_MS, Key};
 pub use moment::{Delivery, Moment};
 pub use observation::{
     Author, Observation, Observed, Origin, Outcome, PlanItem, Source, StartCause, Subagent,
+    TokenCounts,
 };
 pub use own_text::{OWN_MARKS, OwnMarks};
 pub use render::{INJECTED_BYTES_MAX, Output, render};

@@ -134,6 +134,9 @@ fn content(what: &Observed, is_full: bool) -> Fingerprint {
         Observed::PermissionAnswered { answer } => hash.text(answer),
         Observed::Question { text, .. } => hash.text(text),
         Observed::Reply { question, text } => hash.text(question).text(text),
+        Observed::TokensUsed { tokens, .. } => {
+            hash.text(&format!("{} {}", tokens.input, tokens.output))
+        }
         Observed::FileChanged { path } | Observed::FolderChanged { path } => hash.text(path),
         Observed::Unknown { name, bytes } => hash.text(name).text(&bytes.to_string()),
     }

@@ -145,7 +145,7 @@ impl Host {
             ),
             Self::OpenCode => matches!(event, Prompt | ToolEnd | CompactionStart),
             Self::Cline => matches!(event, ToolStart | ToolEnd),
-            Self::Pi | Self::Aider | Self::Other => false,
+            Self::Pi | Self::Aider | Self::Goose | Self::Other => false,
         }
     }
 }

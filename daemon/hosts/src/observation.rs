@@ -167,6 +167,13 @@ pub enum Observed {
         /// The answer.
         text: String,
     },
+    /// A call of the model ended; what it took.
+    TokensUsed {
+        /// The model, if known.
+        model: Option<String>,
+        /// The tokens.
+        tokens: TokenCounts,
+    },
     /// A file changed, without the call that changed it.
     FileChanged {
         /// Its path.
@@ -184,6 +191,19 @@ pub enum Observed {
         /// Size of the payload or line in bytes.
         bytes: usize,
     },
+}
+
+/// Tokens of one call of a model, as the host counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TokenCounts {
+    /// Tokens of the request; some hosts count those from the cache, too.
+    pub input: u64,
+    /// Tokens of the answer.
+    pub output: u64,
+    /// Tokens of the request that came from the provider's cache.
+    pub cache_read: u64,
+    /// Tokens of the request that were put into the cache.
+    pub cache_written: u64,
 }
 
 /// Why a session started.
@@ -267,6 +287,7 @@ impl Observed {
             Self::PermissionAnswered { .. } => "permission-answer",
             Self::Question { .. } => "question",
             Self::Reply { .. } => "reply",
+            Self::TokensUsed { .. } => "tokens",
             Self::FileChanged { .. } => "file",
             Self::FolderChanged { .. } => "folder",
             Self::Unknown { .. } => "unknown",

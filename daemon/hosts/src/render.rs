@@ -52,7 +52,7 @@ pub fn render(host: Host, event: &str, text: &str) -> Output {
         // For our own plugin, which puts it where the host wants it.
         Host::OpenCode => json!({ "context": text }),
         Host::Cline => json!({ "contextModification": text }),
-        Host::Pi | Host::Aider | Host::Other => return nothing(host),
+        Host::Pi | Host::Aider | Host::Goose | Host::Other => return nothing(host),
     };
     printed(&value)
 }

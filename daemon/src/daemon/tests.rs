@@ -12,6 +12,7 @@ mod expiry;
 mod own_sessions;
 mod protected_keys;
 mod remember;
+mod transcript_databases;
 mod transcripts;
 
 use std::path::Path;

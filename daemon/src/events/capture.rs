@@ -132,12 +132,30 @@ pub struct ObservationDetails {
     /// Whether these are all items of the plan.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_whole_plan: bool,
+    /// What a call of the model took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<TokenUse>,
     /// Bytes of the payload that were left out because it was too large.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
     /// Names of fields of the payload that this release does not know.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_fields: Vec<String>,
+}
+
+/// Tokens of one call of a model, as the host counts them: see `lored_hosts::TokenCounts`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenUse {
+    /// Tokens of the request.
+    pub input: u64,
+    /// Tokens of the answer.
+    pub output: u64,
+    /// Tokens of the request that came from the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_read: u64,
+    /// Tokens of the request that were put into the cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_written: u64,
 }
 
 /// An item of a plan.

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use lore::protocol::Code;
 use lored::clock::Clock;
 use lored::engine::{DataFolder, Fold, OpenedStore, Settings, replay};
 use lored::events::Event;
@@ -250,7 +251,15 @@ fn verify(opened: &OpenedStore, folder: &DataFolder) -> Option<String> {
         is_forgotten: &|header| Projections.is_forgotten(&opened.store, header),
         scratch: &folder.scratch(),
     };
-    let report = target.verify((None, None), &mut |_| {}).unwrap();
-    let findings = report.findings.into_iter();
-    findings.map(|finding| finding.message).next()
+    match target.verify((None, None), &mut |_| {}) {
+        Ok(report) => {
+            let findings = report.findings.into_iter();
+            findings.map(|finding| finding.message).next()
+        }
+        // A table that only a verification reads: the refusal says so, with what to do.
+        Err(refusal) => {
+            assert_eq!(refusal.code, Code::Corrupt, "{refusal}");
+            Some(refusal.to_string())
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use lored::events::capture::{
     CapturePaused, ContentMark, Following, Observation, ObservationDetails, ObservationRepeated,
-    PlannedItem,
+    PlannedItem, TokenUse,
 };
 use lored::events::trust::{Judgement, SuspicionReviewed};
 use lored::log::{EncodedEvent, EventKind};
@@ -56,6 +56,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
             state: "pending".to_owned(),
         }],
         is_whole_plan: true,
+        tokens: None,
         left_out: 5,
         unknown_fields: vec!["odd".to_owned()],
     };
@@ -120,6 +121,22 @@ fn marked(events: &mut Events, start: Observation) {
         EventKind::ObservationRepeated,
         &repeated,
     );
+    let observed = Observation {
+        what: "tokens".to_owned(),
+        ..observed
+    };
+    let tokens = |cache_read, cache_written| ObservationDetails {
+        model: Some("m".to_owned()),
+        tokens: Some(TokenUse {
+            input: 12,
+            output: 3,
+            cache_read,
+            cache_written,
+        }),
+        ..ObservationDetails::default()
+    };
+    events.add("host_observed_tokens", kind, &observed, &tokens(4, 5));
+    events.add("host_observed_tokens_least", kind, &observed, &tokens(0, 0));
 }
 
 /// A suspicious plan and message, and what a person says about the message.

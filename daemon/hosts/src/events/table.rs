@@ -226,7 +226,7 @@ const fn tables(host: Host) -> &'static [Names] {
         Host::Cursor => &[CURSOR, CLAUDE],
         Host::OpenCode => &[OPENCODE],
         Host::Cline => &[CLINE],
-        Host::Pi | Host::Aider => &[],
+        Host::Pi | Host::Aider | Host::Goose => &[],
         Host::Other => &[CLAUDE, CODEX, GEMINI, COPILOT],
     }
 }

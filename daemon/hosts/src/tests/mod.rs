@@ -32,7 +32,7 @@ const PAYLOAD_HOSTS: [Host; 9] = [
 ];
 
 /// The transcripts: host, and name of the file.
-const TRANSCRIPTS: [(Host, &str); 16] = [
+const TRANSCRIPTS: [(Host, &str); 19] = [
     (Host::ClaudeCode, "claude-code.jsonl"),
     (Host::ClaudeCode, "claude-code-subagent.jsonl"),
     (Host::Codex, "codex.jsonl"),
@@ -49,6 +49,9 @@ const TRANSCRIPTS: [(Host, &str); 16] = [
     (Host::Cline, "cline.json"),
     (Host::Pi, "pi.jsonl"),
     (Host::Aider, "aider.md"),
+    (Host::Goose, "goose.jsonl"),
+    (Host::Cursor, "cursor.jsonl"),
+    (Host::Cursor, "cursor-bubbles.jsonl"),
 ];
 
 fn fixture(name: &str) -> PathBuf {

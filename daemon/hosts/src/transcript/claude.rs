@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Line, report};
+use super::{Line, report, tokens};
 use crate::events::common;
 use crate::fields::{any, filled, is_true, list, owned, text};
 use crate::observation::{Author, Observed};
@@ -90,6 +90,11 @@ fn assistant(line: &mut Line<'_>, value: &Value) {
             _ => {}
         }
     }
+    tokens::add_at_end(
+        line,
+        any(value, &["message"]).unwrap_or(&Value::Null),
+        &tokens::ANTHROPIC,
+    );
     let is_answered = line
         .maker
         .made

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Line, report};
+use super::{Line, report, tokens};
 use crate::events::common::{self, id_in_turn};
 use crate::fields::{any, filled, joined_text, list, number, owned, text, unpacked};
 use crate::observation::{Author, Observed, StartCause, Subagent};
@@ -109,9 +109,18 @@ fn event(line: &mut Line<'_>, payload: &Value) {
                 Some(text(payload, &["reason"]).unwrap_or("interrupted")),
             );
         }
-        // Starts of turns, counts of tokens, settings, thoughts and pieces of what comes as a whole later.
+        Some("token_count") => counted(line, payload),
+        // Starts of turns, settings, thoughts and pieces of what comes as a whole later.
         Some(_) => {}
         None => line.unknown(payload),
+    }
+}
+
+/// Reads what the last call took. The line is repeated when limits of the account change: the total says whether it is new.
+fn counted(line: &mut Line<'_>, payload: &Value) {
+    let total = any(payload, &["info.total_token_usage.total_tokens"]).map(ToString::to_string);
+    if let (Some(total), Some(last)) = (total, any(payload, &["info.last_token_usage"])) {
+        tokens::add(line, last, &tokens::CODEX, &Value::Null, Some(&total));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Line, report};
+use super::{Line, report, tokens};
 use crate::events::common;
 use crate::fields::{any, filled, list, owned, text};
 use crate::observation::{Author, Observed, StartCause, Subagent};
@@ -15,7 +15,6 @@ const QUIET: &[&str] = &[
     "assistant.turn_",
     "assistant.intent",
     "assistant.reasoning",
-    "assistant.usage",
     "session.",
     "tool.user_requested",
     "tool.execution_progress",
@@ -85,6 +84,10 @@ pub fn read(line: &mut Line<'_>, value: &Value) {
                 text(data, &["content"]).unwrap_or_default(),
                 text(data, &["messageId"]),
             );
+        }
+        "assistant.usage" => {
+            let model = any(data, &["model"]).unwrap_or(&Value::Null);
+            tokens::add(line, data, &tokens::LONG, model, text(value, &["id"]));
         }
         "tool.execution_start" => {
             let tool = text(data, &["toolName"]).unwrap_or_default();

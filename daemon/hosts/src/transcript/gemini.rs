@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Line, report};
+use super::{Line, report, tokens};
 use crate::events::common;
 use crate::fields::{any, filled, joined_text, list, owned, text};
 use crate::observation::{Author, Observed};
@@ -61,6 +61,10 @@ fn message_line(line: &mut Line<'_>, value: &Value) {
             // What the host puts after a summary.
             if content != AFTER_SUMMARY {
                 line.answer(&content, id);
+            }
+            if let Some(usage) = any(value, &["tokens"]) {
+                let model = any(value, &["model"]).unwrap_or(&Value::Null);
+                tokens::add(line, usage, &tokens::SHORT, model, id);
             }
             for call in list(value, &["toolCalls"]) {
                 tool_call(line, call);

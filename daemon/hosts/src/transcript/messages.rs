@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Line, report};
+use super::{Line, report, tokens};
 use crate::events::{common, opencode};
 use crate::fields::{any, filled, is_true, joined_text, list, owned, text};
 use crate::host::Host;
@@ -19,10 +19,15 @@ pub fn read(line: &mut Line<'_>, value: &Value) {
 
 fn of_opencode(line: &mut Line<'_>, value: &Value) {
     let info = any(value, &["info"]).unwrap_or(&Value::Null);
-    let (session, cwd) = (owned(info, &["sessionID"]), owned(info, &["path.cwd"]));
+    let (session, cwd) = (
+        owned(info, &["sessionID"]),
+        owned(info, &["path.cwd", "folder"]),
+    );
+    let parent = owned(info, &["sessionParentID"]);
     line.keep(|source| {
         source.session = session.clone().or_else(|| source.session.take());
         source.cwd = cwd.clone().or_else(|| source.cwd.take());
+        source.parent_session.clone_from(&parent);
     });
     let parts = list(value, &["parts"]);
     let is_user = text(info, &["role"]) == Some("user");
@@ -53,6 +58,10 @@ fn of_opencode(line: &mut Line<'_>, value: &Value) {
     } else {
         for part in parts {
             of_opencode_agent(line, part);
+        }
+        if let Some(usage) = any(info, &["tokens"]) {
+            let model = any(info, &["modelID"]).unwrap_or(&Value::Null);
+            tokens::add(line, usage, &tokens::SHORT, model, text(info, &["id"]));
         }
         if text(info, &["finish"]) == Some("stop") {
             common::turn_ended(&mut line.maker, None);
@@ -108,7 +117,13 @@ fn of_pi(line: &mut Line<'_>, value: &Value) {
                         .unwrap_or_default();
                     common::add_prompt(&mut line.maker, &prompt, Author::User, id, line.marks);
                 }
-                Some("assistant") => blocks.iter().for_each(|block| agent_block(line, block, id)),
+                Some("assistant") => {
+                    blocks.iter().for_each(|block| agent_block(line, block, id));
+                    let none = Value::Null;
+                    let usage = any(message, &["usage"]).unwrap_or(&none);
+                    let model = any(message, &["model"]).unwrap_or(&none);
+                    tokens::add(line, usage, &tokens::SHORT, model, id);
+                }
                 Some("toolResult") => {
                     let call = line.pending(text(message, &["toolCallId"]).unwrap_or_default());
                     let is_failure = is_true(message, &["isError"]);

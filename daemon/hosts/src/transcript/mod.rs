@@ -9,16 +9,21 @@
 //! | opencode | a message of the JSON of `opencode export` |
 //! | Cline | a message of `ID.messages.json` |
 //! | aider | a block of `.aider.chat.history.md` |
+//! | Goose | a row of its database: see `goose.rs` |
+//! | Cursor | a line of JSON, or a bubble of its database: see `cursor.rs` |
 
 mod aider;
 mod claude;
 mod codex;
 mod copilot;
+mod cursor;
 mod gemini;
+mod goose;
 mod messages;
 mod outcome;
 mod paths;
 mod qwen;
+mod tokens;
 
 use std::collections::VecDeque;
 
@@ -36,7 +41,7 @@ use crate::time;
 use crate::tools::ToolCall;
 
 pub use outcome::{SoughtCall, TAIL_BYTES, exit_status, find_call};
-pub use paths::PATHS;
+pub use paths::{DATABASES, Database, PATHS};
 
 /// Calls whose outcome has not come that are remembered.
 const CALLS_MAX: usize = 256;
@@ -54,6 +59,8 @@ pub struct FileState {
     calls: VecDeque<(ToolCall, usize)>,
     /// Whether the line that describes the session has come.
     is_begun: bool,
+    /// The last message whose tokens were counted.
+    counted: Option<String>,
 }
 
 impl FileState {
@@ -64,6 +71,7 @@ impl FileState {
             source: empty_source(host),
             calls: VecDeque::new(),
             is_begun: false,
+            counted: None,
         }
     }
 }
@@ -89,7 +97,8 @@ pub fn read_line(state: &mut FileState, record: &[u8], marks: &OwnMarks<'_>) -> 
     };
     let value = &document.value;
     let mut line = Line {
-        at_ms: any(value, &["timestamp", "info.time.created", "ts"]).and_then(time::read),
+        at_ms: any(value, &["timestamp", "info.time.created", "ts", "created"])
+            .and_then(time::read),
         maker: Maker::new(state.source.clone(), Origin::Transcript, document.left_out),
         bytes: record.len(),
         state,
@@ -103,7 +112,9 @@ pub fn read_line(state: &mut FileState, record: &[u8], marks: &OwnMarks<'_>) -> 
         Host::QwenCode => qwen::read(&mut line, value),
         Host::CopilotCli => copilot::read(&mut line, value),
         Host::OpenCode | Host::Cline | Host::Pi => messages::read(&mut line, value),
-        Host::Cursor | Host::Aider | Host::Other => line.unknown(value),
+        Host::Goose => goose::read(&mut line, value),
+        Host::Cursor => cursor::read(&mut line, value),
+        Host::Aider | Host::Other => line.unknown(value),
     }
     line.maker.made
 }

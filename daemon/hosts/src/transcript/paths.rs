@@ -5,8 +5,7 @@ use crate::host::Host;
 use crate::observation::Subagent;
 
 /// Patterns of the transcripts' paths from the home folder, `*` for any name; aider's is from a project's root. Subagents
-/// have files of their own in Claude Code, Codex and Qwen Code. opencode keeps a database: its transcript is what
-/// `opencode export SESSION` prints.
+/// have files of their own in Claude Code, Codex and Qwen Code.
 pub const PATHS: &[(Host, &str)] = &[
     (Host::ClaudeCode, ".claude/projects/*/*.jsonl"),
     (
@@ -22,7 +21,41 @@ pub const PATHS: &[(Host, &str)] = &[
     (Host::Cline, ".cline/data/sessions/*/*.messages.json"),
     (Host::Pi, ".pi/agent/sessions/*/*.jsonl"),
     (Host::Aider, ".aider.chat.history.md"),
+    (Host::Cursor, ".cursor/projects/*/agent-transcripts/*.jsonl"),
+    (
+        Host::Cursor,
+        ".cursor/projects/*/agent-transcripts/*/*.jsonl",
+    ),
+    (Host::OpenCode, ".local/share/opencode/opencode.db"),
+    (Host::Goose, ".local/share/goose/sessions/sessions.db"),
+    (
+        Host::Cursor,
+        ".config/Cursor/User/globalStorage/state.vscdb",
+    ),
+    (
+        Host::Cursor,
+        "Library/Application Support/Cursor/User/globalStorage/state.vscdb",
+    ),
 ];
+
+/// The names of the files among them that are SQLite databases.
+pub const DATABASES: &[(Database, &str)] = &[
+    (Database::OpenCode, "opencode.db"),
+    (Database::Goose, "sessions.db"),
+    (Database::Cursor, "state.vscdb"),
+];
+
+/// A database of a host: its tables, and how its rows become records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Database {
+    /// Tables `session`, `message` and `part`: a record is a message with its parts, as `opencode export` prints it, with
+    /// `sessionParentID` in `info` for a session that another one started.
+    OpenCode,
+    /// Tables `sessions` and `messages`.
+    Goose,
+    /// Table `cursorDiskKV`: a record is a bubble of a conversation.
+    Cursor,
+}
 
 impl FileState {
     /// Returns the state at the beginning of the file at `path`, with what its name says: the session, and the subagent.
@@ -55,6 +88,7 @@ impl FileState {
                 source.session = stem.map(str::to_owned);
             }
             Host::CopilotCli => source.session = Some(folder.to_owned()),
+            Host::Cursor => source.session = file.strip_suffix(".jsonl").map(str::to_owned),
             // The lines say it: Codex's and pi's first, Gemini's first, opencode's each.
             _ => {}
         }

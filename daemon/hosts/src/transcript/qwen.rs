@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Line, report};
+use super::{Line, report, tokens};
 use crate::events::common;
 use crate::fields::{any, filled, list, owned, text};
 use crate::observation::{Author, Observed};
@@ -26,6 +26,11 @@ pub fn read(line: &mut Line<'_>, value: &Value) {
                     let input = any(call, &["args"]).unwrap_or(&Value::Null);
                     line.call_started(tool, input, owned(call, &["id"]), &Value::Null);
                 }
+            }
+            if let Some(usage) = any(value, &["usageMetadata"]) {
+                let model = any(value, &["model"]).unwrap_or(&Value::Null);
+                let id = text(value, &["uuid"]);
+                tokens::add(line, usage, &tokens::LONG, model, id);
             }
         }
         Some("tool_result") => {

@@ -23,7 +23,7 @@ use crate::projects;
 use crate::sessions::fresh_id;
 
 /// Time of one call: other callers' writes come between.
-const SLICE: Duration = Duration::from_millis(400);
+const SLICE: Duration = Duration::from_millis(700);
 /// Files of one call.
 const SLICE_FILES: u64 = 2000;
 /// Folders of one call.

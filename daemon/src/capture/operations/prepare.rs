@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 use crate::capture::command::{RecordObservation, RecordedAs};
 use crate::capture::marks;
 use crate::error::Refusal;
-use crate::events::capture::{Following, Observation as Meta, ObservationDetails, PlannedItem};
+use crate::events::capture::{
+    Following, Observation as Meta, ObservationDetails, PlannedItem, TokenUse,
+};
 use crate::log::{Body, ImportOrigin, codec};
 use crate::messages::operations::prepare_message;
 use crate::operation::{Caller, Context};
@@ -297,6 +299,15 @@ fn details(observation: &Observation) -> ObservationDetails {
         } => say(&format!("{trigger} {instructions}")),
         Observed::CompactionEnded { trigger, summary } => {
             say(summary.as_deref().unwrap_or(trigger));
+        }
+        Observed::TokensUsed { model, tokens } => {
+            details.model = id(model);
+            details.tokens = Some(TokenUse {
+                input: tokens.input,
+                output: tokens.output,
+                cache_read: tokens.cache_read,
+                cache_written: tokens.cache_written,
+            });
         }
         Observed::PermissionAnswered { answer } => say(answer),
         Observed::Reply { question, .. } => say(question),

@@ -1,11 +1,13 @@
 //! Finds the files in which hosts keep transcripts.
 
-use std::fs;
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use lored_hosts::Host;
-use lored_hosts::transcript::{FileState, PATHS};
+use lored_hosts::transcript::{DATABASES, Database, FileState, PATHS};
+
+use super::databases::log_of;
 
 /// Files that one search returns at most.
 const FILES_MAX: usize = 200_000;
@@ -34,12 +36,18 @@ pub enum Layout {
     Lines,
     /// One text that is written anew.
     Whole,
+    /// A database.
+    Database(Database),
 }
 
 impl FoundFile {
     /// Returns how its records are separated.
     #[must_use]
     pub fn layout(&self) -> Layout {
+        let name = self.path.file_name().unwrap_or_default();
+        if let Some((database, _)) = DATABASES.iter().find(|(_, file)| name == *file) {
+            return Layout::Database(*database);
+        }
         match self.path.extension().and_then(|ending| ending.to_str()) {
             Some("jsonl") => Layout::Lines,
             _ => Layout::Whole,
@@ -65,16 +73,26 @@ impl FoundFile {
         if !metadata.is_file() {
             return Err("not a file".to_owned());
         }
-        let modified = metadata.modified().ok();
-        let modified = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-        let modified = modified.unwrap_or_default().as_millis();
-        Ok(Self {
+        let mut file = Self {
             host,
             path: path.to_owned(),
             bytes: metadata.len(),
-            modified_ms: i64::try_from(modified).unwrap_or(i64::MAX),
-        })
+            modified_ms: modified_ms(&metadata),
+        };
+        if matches!(file.layout(), Layout::Database(_))
+            && let Ok(log) = fs::symlink_metadata(log_of(path))
+        {
+            file.bytes += log.len();
+            file.modified_ms = file.modified_ms.max(modified_ms(&log));
+        }
+        Ok(file)
     }
+}
+
+fn modified_ms(metadata: &Metadata) -> i64 {
+    let modified = metadata.modified().ok();
+    let modified = modified.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    i64::try_from(modified.unwrap_or_default().as_millis()).unwrap_or(i64::MAX)
 }
 
 /// What could not be read, and why.

@@ -206,7 +206,7 @@ impl Following {
             ..Caller::default()
         };
         let mut following = Self {
-            recorder: Recorder::new(cx, &caller),
+            recorder: Recorder::following(cx, &caller),
             home: home.to_owned(),
             hosts: hosts.to_vec(),
             folders,

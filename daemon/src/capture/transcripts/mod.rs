@@ -5,6 +5,7 @@
 //! is kept beside the log: if it is lost, the file is read again, and nothing is recorded twice.
 
 mod cursors;
+mod databases;
 mod files;
 pub mod follow;
 mod import;

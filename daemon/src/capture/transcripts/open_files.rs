@@ -1,6 +1,6 @@
 //! Transcripts that are being read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -17,14 +17,16 @@ const FILES_MAX: usize = 32;
 pub struct OpenTranscript {
     /// What its records said about later ones.
     pub state: FileState,
-    /// Bytes that were read.
+    /// Bytes that were read; in a database, the place of the last record.
     pub bytes: u64,
     /// Records that were read.
     pub records: u64,
     /// Records up to this place were recorded before; they are read for the state.
     pub recorded_up_to: u64,
-    /// The hash of a file that is one text; empty before it is read.
+    /// The hash of a file that is one text, or the last record of a database; empty before it is read.
     pub whole: String,
+    /// Changed records of a database that are read next: time and id.
+    pub listed: VecDeque<(i64, String)>,
     /// Length of the last line when it was incomplete.
     pub incomplete: u64,
 }
@@ -40,6 +42,7 @@ impl OpenTranscript {
             records: 0,
             recorded_up_to,
             whole: String::new(),
+            listed: VecDeque::new(),
             incomplete: 0,
         }
     }

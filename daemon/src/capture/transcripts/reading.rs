@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-use lored_hosts::transcript::{read_line, records};
+use lored_hosts::transcript::{Database, read_line, records};
 use lored_hosts::{Host, OWN_MARKS, Observation, Observed, json};
 use lored_redact::{Redactor, SecretCounts};
 
 use super::cursors::{check_of, open_file, short_hash};
+use super::databases;
 use super::lines::Lines;
 use super::open_files::OpenTranscript;
 use super::{FoundFile, Layout};
@@ -16,9 +17,9 @@ use super::{FoundFile, Layout};
 /// Bytes that are read at a time.
 const BUFFER_BYTES: usize = 256 << 10;
 /// Bytes of a part.
-const PART_BYTES: u64 = 1 << 20;
+const PART_BYTES: u64 = 4 << 20;
 /// Observations of a part.
-const PART_OBSERVATIONS: usize = 256;
+const PART_OBSERVATIONS: usize = 1000;
 /// Largest file that is one text, in bytes.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
 /// Age of a Markdown file after which its last block is taken to be complete, in milliseconds.
@@ -59,7 +60,6 @@ pub fn read_on(
     redactor: &Redactor,
     now_ms: i64,
 ) -> io::Result<Part> {
-    let source = open_file(&file.path)?;
     let mut reader = PartReader {
         open,
         file,
@@ -68,8 +68,9 @@ pub fn read_on(
         part: Part::default(),
     };
     match file.layout() {
-        Layout::Lines => reader.lines(source)?,
-        Layout::Whole => reader.whole(source)?,
+        Layout::Lines => reader.lines(open_file(&file.path)?)?,
+        Layout::Whole => reader.whole(open_file(&file.path)?)?,
+        Layout::Database(kind) => reader.database(kind)?,
     }
     Ok(reader.part)
 }
@@ -148,6 +149,19 @@ impl PartReader<'_> {
         self.open.bytes = bytes.len() as u64;
         self.part.is_at_end = true;
         self.part.check = if is_settled { hash } else { String::new() };
+        Ok(())
+    }
+
+    fn database(&mut self, kind: Database) -> io::Result<()> {
+        let found = databases::read_on(self.open, kind, &self.file.path, self.now_ms)?;
+        self.part.is_at_end = found.is_at_end;
+        for record in found.records {
+            self.part.bytes += record.len() as u64;
+            self.record(&record, u64::MAX);
+            self.open.records += 1;
+        }
+        // The last record, where times alone do not say it.
+        self.part.check = format!("#{}", self.open.whole);
         Ok(())
     }
 

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::future::join_all;
+use lored_hosts::transcript::Database;
 use lored_hosts::{Observation, Source, Subagent};
 use lored_redact::SecretCounts;
 
 use super::cursors::{ReadUpTo, check_of, open_file, short_hash};
+use super::databases;
 use super::open_files::OpenTranscript;
 use super::reading::{self, Part};
 use super::{FoundFile, Layout, TranscriptCursors};
@@ -54,11 +56,14 @@ pub struct ReadCounts {
 pub struct Recorder {
     cx: Arc<Context>,
     caller: Caller,
+    /// Whether databases are read from now on: the past in them is left to an import.
+    is_following: bool,
 }
 
 /// What is prepared of a part.
 struct PreparedPart {
-    open: OpenTranscript,
+    /// How far the file is read then, if there is something new to keep.
+    read_up_to: Option<ReadUpTo>,
     part: Part,
     writes: Vec<(Caller, KeyClaim, RecordObservation)>,
     duplicates: u64,
@@ -71,6 +76,7 @@ impl Recorder {
     pub fn new(cx: &Arc<Context>, caller: &Caller) -> Self {
         Self {
             cx: Arc::clone(cx),
+            is_following: false,
             caller: Caller {
                 dir: None,
                 project: None,
@@ -79,6 +85,15 @@ impl Recorder {
                 default_key: None,
                 ..caller.clone()
             },
+        }
+    }
+
+    /// Creates it for one who follows: of databases, what was written before is left to an import.
+    #[must_use]
+    pub fn following(cx: &Arc<Context>, caller: &Caller) -> Self {
+        Self {
+            is_following: true,
+            ..Self::new(cx, caller)
         }
     }
 
@@ -93,18 +108,29 @@ impl Recorder {
         counts: &mut ReadCounts,
     ) -> Result<bool, Refusal> {
         let (cx, shared) = (Arc::clone(&self.cx), file.clone());
-        let opened = blocking(move || open(&cx, shared)).await?;
-        let Some(mut open) = opened else {
+        let is_following = self.is_following;
+        let opened = blocking(move || match shared.layout() {
+            Layout::Database(kind) => open_database(&cx, &shared, kind, is_following).map(Some),
+            Layout::Lines | Layout::Whole => open(&cx, shared),
+        })
+        .await?;
+        let Some(open) = opened else {
             return Ok(true);
         };
+        let (mut prepared, mut open) = self.prepare(file, open).await?;
         loop {
-            let prepared = self.prepare(file, open).await?;
             let is_at_end = prepared.part.is_at_end;
-            open = self.record(file, prepared, counts).await?;
             if is_at_end || Instant::now() >= until {
-                Capture::of(&self.cx)?.open_files.put(&file.path, open);
+                self.record(file, prepared, counts).await?;
+                let key = cursor_path(file, self.is_following);
+                Capture::of(&self.cx)?.open_files.put(&key, open);
                 return Ok(is_at_end);
             }
+            // The disk and the processor work at the same time.
+            let recording = self.record(file, prepared, counts);
+            let (recorded, next) = tokio::join!(recording, self.prepare(file, open));
+            recorded?;
+            (prepared, open) = next?;
         }
     }
 
@@ -113,10 +139,11 @@ impl Recorder {
         &self,
         file: &FoundFile,
         open: OpenTranscript,
-    ) -> Result<PreparedPart, Refusal> {
+    ) -> Result<(PreparedPart, OpenTranscript), Refusal> {
         let state = State::live(&self.cx, None).await?;
         let (cx, caller, file) = (Arc::clone(&self.cx), self.caller.clone(), file.clone());
-        blocking(move || prepare_part(&cx, &state, &caller, &file, open)).await
+        let is_following = self.is_following;
+        blocking(move || prepare_part(&cx, &state, &caller, &file, open, is_following)).await
     }
 
     /// Records a part, and keeps how far the file was read.
@@ -125,9 +152,12 @@ impl Recorder {
         file: &FoundFile,
         prepared: PreparedPart,
         counts: &mut ReadCounts,
-    ) -> Result<OpenTranscript, Refusal> {
+    ) -> Result<(), Refusal> {
         let PreparedPart {
-            open, part, writes, ..
+            read_up_to,
+            part,
+            writes,
+            ..
         } = prepared;
         let writes = writes.into_iter().map(|(caller, claim, command)| {
             let bytes = command.body.bytes.len();
@@ -145,16 +175,8 @@ impl Recorder {
         for (kind, number) in part.unknown {
             *counts.unknown.entry((file.host.name(), kind)).or_default() += number;
         }
-        let is_known = open.bytes > open.recorded_up_to || file.layout() == Layout::Whole;
-        if is_known && !part.check.is_empty() && (part.bytes > 0 || part.is_at_end) {
-            let read = ReadUpTo {
-                host: file.host.name().to_owned(),
-                path: file.path.clone(),
-                bytes: open.bytes,
-                records: open.records,
-                check: part.check,
-                position: self.cx.read(None).await?.tail.position.0,
-            };
+        if let Some(mut read) = read_up_to {
+            read.position = self.cx.read(None).await?.tail.position.0;
             let cx = Arc::clone(&self.cx);
             blocking(move || {
                 if let Some(cursors) = cx.extensions.get::<TranscriptCursors>() {
@@ -164,7 +186,7 @@ impl Recorder {
             })
             .await?;
         }
-        Ok(open)
+        Ok(())
     }
 }
 
@@ -190,6 +212,45 @@ impl ReadCounts {
             Err(refusal) => Err(refusal),
         }
     }
+}
+
+/// Returns the path under which it is kept how far a file was read: who imports a database begins with its past, and who
+/// follows it with what is new.
+fn cursor_path(file: &FoundFile, is_following: bool) -> PathBuf {
+    let mut path = file.path.as_os_str().to_owned();
+    if is_following && matches!(file.layout(), Layout::Database(_)) {
+        path.push("?followed");
+    }
+    PathBuf::from(path)
+}
+
+/// Opens a database where it was read up to.
+fn open_database(
+    cx: &Context,
+    file: &FoundFile,
+    kind: Database,
+    is_following: bool,
+) -> Result<OpenTranscript, Refusal> {
+    let key = cursor_path(file, is_following);
+    if let Some(open) = Capture::of(cx)?.open_files.take(&key) {
+        return Ok(open);
+    }
+    let mut open = OpenTranscript::new(file, 0);
+    let cursors = cx.extensions.get::<TranscriptCursors>();
+    if let Some(known) = cursors.and_then(|cursors| cursors.get(&key)) {
+        open.bytes = known.bytes;
+        open.records = known.records;
+        known
+            .check
+            .trim_start_matches('#')
+            .clone_into(&mut open.whole);
+    } else if is_following {
+        let started_ms = i64::try_from(cx.started / 1000).unwrap_or(i64::MAX);
+        let since = cursors.map_or(started_ms, |cursors| cursors.since(started_ms));
+        open.bytes =
+            databases::end_of(kind, &file.path, since).map_err(|error| unreadable(file, &error))?;
+    }
+    Ok(open)
 }
 
 /// Opens a file where it was read up to; `None` if it has no more.
@@ -240,7 +301,8 @@ fn prepare_part(
     caller: &Caller,
     file: &FoundFile,
     mut open: OpenTranscript,
-) -> Result<PreparedPart, Refusal> {
+    is_following: bool,
+) -> Result<(PreparedPart, OpenTranscript), Refusal> {
     let now_ms = i64::try_from(cx.engine.clock().now() / 1000).unwrap_or(i64::MAX);
     let mut part = reading::read_on(&mut open, file, &cx.redactor, now_ms)
         .map_err(|error| unreadable(file, &error))?;
@@ -264,13 +326,24 @@ fn prepare_part(
         left_out,
         ..
     } = preparing;
-    Ok(PreparedPart {
-        open,
+    let is_new = open.bytes > open.recorded_up_to || file.layout() != Layout::Lines;
+    let is_known = !part.check.is_empty() && (part.bytes > 0 || part.is_at_end);
+    let read_up_to = (is_new && is_known).then(|| ReadUpTo {
+        host: file.host.name().to_owned(),
+        path: cursor_path(file, is_following),
+        bytes: open.bytes,
+        records: open.records,
+        check: std::mem::take(&mut part.check),
+        position: 0,
+    });
+    let prepared = PreparedPart {
+        read_up_to,
         part,
         writes,
         duplicates,
         left_out,
-    })
+    };
+    Ok((prepared, open))
 }
 
 /// What identifies who an observation is about.
@@ -316,11 +389,13 @@ impl Preparing<'_> {
         let key = observation.key.as_str();
         let text = match observation.key.is_exact() {
             true => key.to_owned(),
-            // Without ids, the record of the file is one.
+            // Without ids, the record of the file is one; rows may be written anew.
+            false if matches!(self.file.layout(), Layout::Database(_)) => format!("{key}@{at_ms}"),
             false => format!("{key}#{record}"),
         };
         let claim = claim(&caller, &text);
-        if index::get_key(self.state, &claim.hash)?.is_some() {
+        let is_known = index::get_key(self.state, &claim.hash)?.is_some();
+        if is_known || self.is_of_parent(&caller, &observation)? {
             self.duplicates += 1;
             return Ok(());
         }
@@ -329,6 +404,17 @@ impl Preparing<'_> {
             self.writes.push((caller, claim, command));
         }
         Ok(())
+    }
+
+    /// Whether a fork repeats what was recorded in the session that it was forked from.
+    fn is_of_parent(&self, caller: &Caller, observation: &Observation) -> Result<bool, Refusal> {
+        let parent = observation.source.parent_session.as_deref();
+        let Some(parent) = parent.filter(|_| observation.key.is_exact()) else {
+            return Ok(false);
+        };
+        let [key, _] = observation.keys_in(parent);
+        let claim = claim(caller, key.as_str());
+        Ok(index::get_key(self.state, &claim.hash)?.is_some())
     }
 
     /// Returns the caller that an observation is recorded for, and what its session is a part of.

@@ -140,6 +140,13 @@ impl WatchScope for TranscriptFolders {
         if self.host_of(path).is_some() {
             return Some(PathKind::File(path.to_owned()));
         }
+        // The last changes of a database are in its log.
+        let database = path.to_str().and_then(|path| path.strip_suffix("-wal"));
+        if let Some(database) = database.map(Path::new)
+            && self.host_of(database).is_some()
+        {
+            return Some(PathKind::File(database.to_owned()));
+        }
         let folder = path.to_str().filter(|_| self.is_on_the_way(path))?;
         Some(PathKind::Folder(folder.to_owned()))
     }
@@ -200,6 +207,11 @@ mod tests {
         ] {
             assert_eq!(place(on_the_way), folder(on_the_way));
         }
+        let hosts = [Host::OpenCode];
+        let databases = TranscriptFolders::new(PathBuf::from("/home/u"), &hosts);
+        let database = "/home/u/.local/share/opencode/opencode.db";
+        let log = databases.place(Path::new("/home/u/.local/share/opencode/opencode.db-wal"));
+        assert_eq!(log, file(database));
         for other in [
             "/home/u/.claude/settings.json",
             "/home/u/.claude/projects/-w/s/tool-results",

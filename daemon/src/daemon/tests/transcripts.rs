@@ -68,17 +68,17 @@ const PLACES: [(&str, &str, &str); 12] = [
     ("aider", "aider.md", ".aider.chat.history.md"),
 ];
 
-fn transcript(name: &str) -> PathBuf {
+pub(super) fn transcript(name: &str) -> PathBuf {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("hosts/src/tests/fixtures");
     fixtures.join(format!("transcript-{name}"))
 }
 
-fn memory() -> Fixture {
+pub(super) fn memory() -> Fixture {
     Fixture::at(NOW, CaptureTable::default())
 }
 
 impl Fixture {
-    fn home(&self) -> PathBuf {
+    pub(super) fn home(&self) -> PathBuf {
         self.folder().join("home")
     }
 
@@ -90,7 +90,7 @@ impl Fixture {
     }
 
     /// Imports all transcripts of the home folder; returns the sum of the replies.
-    async fn import(&self, hosts: &[&str]) -> Value {
+    pub(super) async fn import(&self, hosts: &[&str]) -> Value {
         let folder = json!([{"path": self.home()}]);
         let mut args = json!({"hosts": hosts, "folders": folder});
         let mut sum = json!({});
@@ -116,7 +116,7 @@ impl Fixture {
     }
 
     /// Returns what was said and done in a host session's session: sender or tool, and text.
-    async fn said(&self, host_session: &str) -> Vec<(String, String)> {
+    pub(super) async fn said(&self, host_session: &str) -> Vec<(String, String)> {
         let mut said = Vec::new();
         let caller = Caller {
             host_session: Some(host_session.to_owned()),
@@ -133,7 +133,7 @@ impl Fixture {
         said
     }
 
-    async fn steps(&self) -> usize {
+    pub(super) async fn steps(&self) -> usize {
         let sessions = self
             .call(None, "list_sessions", json!({"state": "any"}))
             .await;

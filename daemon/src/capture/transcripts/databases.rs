@@ -1,0 +1,400 @@
+//! Reads the databases in which some hosts keep transcripts: a part of them becomes records, as if they were lines.
+//!
+//! A database is opened read-only, and only while a part is read. Its file may contain any bytes: no code of its schema runs,
+//! values have a limit, and a table that is another one is an error.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lored_hosts::transcript::Database;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags, Row};
+use serde_json::{Map, Value, json};
+
+use super::open_files::OpenTranscript;
+
+/// Limit on a value, in bytes.
+const VALUE_BYTES_MAX: i32 = 64 << 20;
+/// Time that the host may hold a lock.
+const BUSY: Duration = Duration::from_millis(200);
+/// Changed messages of opencode that are listed at a time: its table has no index by time.
+const LISTED_MAX: u32 = 20_000;
+/// Rows of a part.
+const ROWS_MAX: u32 = 100;
+/// Bubbles of a conversation that are read.
+const BUBBLES_MAX: usize = 20_000;
+/// Bytes of the bubbles of a conversation that are read.
+const BUBBLES_BYTES_MAX: usize = 64 << 20;
+/// Time after which an answer that never ended is taken as it is, in milliseconds.
+const ABANDONED_MS: i64 = 10 * 60_000;
+
+/// The next records of a database.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// The records, as JSON.
+    pub records: Vec<Vec<u8>>,
+    /// Whether there are no more for now.
+    pub is_at_end: bool,
+}
+
+/// Returns the path of the log beside a database, where its last changes are.
+#[must_use]
+pub fn log_of(path: &Path) -> PathBuf {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    PathBuf::from(log)
+}
+
+/// Reads the next records, and moves the place in `open`.
+///
+/// # Errors
+/// When the file is no such database, or cannot be read.
+pub fn read_on(
+    open: &mut OpenTranscript,
+    kind: Database,
+    path: &Path,
+    now_ms: i64,
+) -> io::Result<Records> {
+    let connection = connect(path).map_err(explained)?;
+    match kind {
+        Database::OpenCode => opencode(&connection, open, now_ms),
+        Database::Goose => goose(&connection, open),
+        Database::Cursor => cursor(&connection, open, now_ms),
+    }
+    .map_err(explained)
+}
+
+/// Returns the place behind all that a database has, for who follows it from now on.
+///
+/// # Errors
+/// When the file is no such database, or cannot be read.
+pub fn end_of(kind: Database, path: &Path, now_ms: i64) -> io::Result<u64> {
+    let last = |sql: &str| {
+        let connection = connect(path)?;
+        let last: Option<i64> = connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(last.unwrap_or_default())
+    };
+    let end = match kind {
+        Database::OpenCode => Ok(now_ms),
+        Database::Goose => last("SELECT max(id) FROM messages"),
+        Database::Cursor => last("SELECT max(rowid) FROM cursorDiskKV"),
+    };
+    Ok(u64::try_from(end.map_err(explained)?).unwrap_or_default())
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = match defend(&connection) {
+        Ok(()) => connection,
+        // A database that no one has open needs a shared file to be made, which a reader must not do. It does not change, either.
+        Err(_) if std::fs::metadata(log_of(path)).map_or(0, |log| log.len()) == 0 => {
+            let path = path.to_string_lossy();
+            let path = path
+                .replace('%', "%25")
+                .replace('?', "%3f")
+                .replace('#', "%23");
+            let still = format!("file:{path}?immutable=1");
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            let connection = Connection::open_with_flags(still, flags)?;
+            defend(&connection)?;
+            connection
+        }
+        Err(error) => return Err(error),
+    };
+    Ok(connection)
+}
+
+fn defend(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.busy_timeout(BUSY)?;
+    connection.execute_batch("PRAGMA cell_size_check = ON; BEGIN")?;
+    // The first access to the file.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
+}
+
+fn explained(error: rusqlite::Error) -> io::Error {
+    io::Error::other(format!("SQLite: {error}"))
+}
+
+/// Returns a column as bytes; empty if it is null or a number.
+fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
+        _ => &[],
+    })
+}
+
+fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(String::from_utf8_lossy(bytes(row, column)?).into_owned())
+}
+
+/// Returns a JSON object with fields before its own; `None` if it is none.
+fn with_fields(fields: Map<String, Value>, object: &[u8]) -> Option<Vec<u8>> {
+    let rest = object.trim_ascii_start().strip_prefix(b"{")?;
+    let mut with = Value::from(fields).to_string().into_bytes();
+    with.pop();
+    if rest.trim_ascii_start().first() != Some(&b'}') {
+        with.push(b',');
+    }
+    with.extend_from_slice(rest);
+    Some(with)
+}
+
+fn fields(fields: &[(&str, Option<&str>)]) -> Map<String, Value> {
+    let given = fields.iter();
+    let given = given.filter_map(|(name, value)| Some(((*name).to_owned(), json!((*value)?))));
+    given.collect()
+}
+
+fn opencode(
+    connection: &Connection,
+    open: &mut OpenTranscript,
+    now_ms: i64,
+) -> rusqlite::Result<Records> {
+    if open.listed.is_empty() {
+        let sql = "SELECT time_updated, id FROM message WHERE (time_updated, id) > (?1, ?2) \
+                   ORDER BY time_updated, id LIMIT ?3";
+        let mut statement = connection.prepare(sql)?;
+        let from = i64::try_from(open.bytes).unwrap_or(i64::MAX);
+        let rows = statement.query_map((from, &open.whole, LISTED_MAX), |row| {
+            Ok((row.get(0)?, text(row, 1)?))
+        })?;
+        open.listed = rows.collect::<Result<_, _>>()?;
+    }
+    let sql = "SELECT m.session_id, m.data, s.directory, s.parent_id FROM message m \
+               LEFT JOIN session s ON s.id = m.session_id WHERE m.id = ?1";
+    let mut message = connection.prepare(sql)?;
+    let mut parts =
+        connection.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
+    let mut found = Records::default();
+    for _ in 0..ROWS_MAX {
+        let Some((updated, id)) = open.listed.pop_front() else {
+            break;
+        };
+        let record = message.query_row([&id], |row| {
+            let (session, folder) = (text(row, 0)?, text(row, 2)?);
+            let parent = text(row, 3)?;
+            let data = bytes(row, 1)?;
+            if !is_complete(data) && now_ms - updated < ABANDONED_MS {
+                // It changes once more when it is, and is listed again.
+                return Ok(None);
+            }
+            let own = fields(&[
+                ("id", Some(&id)),
+                ("sessionID", Some(&session)),
+                (
+                    "sessionParentID",
+                    Some(&parent)
+                        .filter(|parent| !parent.is_empty())
+                        .map(String::as_str),
+                ),
+                (
+                    "folder",
+                    Some(&folder)
+                        .filter(|folder| !folder.is_empty())
+                        .map(String::as_str),
+                ),
+            ]);
+            Ok(with_fields(own, data))
+        });
+        let info = match record {
+            Ok(info) => info,
+            // It was deleted meanwhile.
+            Err(rusqlite::Error::QueryReturnedNoRows) => None,
+            Err(error) => return Err(error),
+        };
+        if let Some(info) = info {
+            let mut record = b"{\"info\":".to_vec();
+            record.extend(info);
+            record.extend(b",\"parts\":[");
+            let mut rows = parts.query([&id])?;
+            let mut is_first = true;
+            while let Some(row) = rows.next()? {
+                let part = text(row, 0)?;
+                if let Some(part) = with_fields(fields(&[("id", Some(&part))]), bytes(row, 1)?) {
+                    if !std::mem::take(&mut is_first) {
+                        record.push(b',');
+                    }
+                    record.extend(part);
+                }
+            }
+            record.extend(b"]}");
+            found.records.push(record);
+        }
+        open.bytes = u64::try_from(updated).unwrap_or_default();
+        open.whole = id;
+    }
+    found.is_at_end = open.listed.is_empty();
+    Ok(found)
+}
+
+/// Whether a message of opencode has all of its parts: one of a user, or an answer that ended.
+fn is_complete(data: &[u8]) -> bool {
+    let Ok(data) = serde_json::from_slice::<Value>(data) else {
+        return true;
+    };
+    let is_answer = data.get("role").and_then(Value::as_str) == Some("assistant");
+    let has_ended = ["/time/completed", "/error"];
+    let has_ended = has_ended.iter().filter_map(|name| data.pointer(name));
+    !is_answer || has_ended.into_iter().any(|value| !value.is_null())
+}
+
+fn goose(connection: &Connection, open: &mut OpenTranscript) -> rusqlite::Result<Records> {
+    let sql = "SELECT m.id, m.message_id, m.session_id, m.role, m.content_json, m.created_timestamp, s.working_dir \
+               FROM messages m LEFT JOIN sessions s ON s.id = m.session_id WHERE m.id > ?1 ORDER BY m.id LIMIT ?2";
+    let mut statement = connection.prepare(sql)?;
+    let from = i64::try_from(open.bytes).unwrap_or(i64::MAX);
+    let mut rows = statement.query((from, ROWS_MAX))?;
+    let mut found = Records::default();
+    let mut number = 0;
+    while let Some(row) = rows.next()? {
+        number += 1;
+        open.bytes = u64::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
+        let (id, session) = (text(row, 1)?, text(row, 2)?);
+        let (role, folder) = (text(row, 3)?, text(row, 6)?);
+        let mut own = fields(&[
+            (
+                "id",
+                Some(&id).filter(|id| !id.is_empty()).map(String::as_str),
+            ),
+            ("session", Some(&session)),
+            ("cwd", Some(&folder)),
+            ("role", Some(&role)),
+        ]);
+        own.insert("created".to_owned(), json!(row.get::<_, Option<i64>>(5)?));
+        let mut record = Value::from(own).to_string().into_bytes();
+        record.pop();
+        record.extend(b",\"content\":");
+        record.extend_from_slice(bytes(row, 4)?);
+        record.push(b'}');
+        found.records.push(record);
+    }
+    found.is_at_end = number < ROWS_MAX;
+    Ok(found)
+}
+
+/// A conversation is read when its description was written anew and says that no answer is under way.
+fn cursor(
+    connection: &Connection,
+    open: &mut OpenTranscript,
+    now_ms: i64,
+) -> rusqlite::Result<Records> {
+    let sql = "SELECT rowid, value FROM cursorDiskKV WHERE rowid > ?1 AND key >= 'composerData:' \
+               AND key < 'composerData;' ORDER BY rowid LIMIT 1";
+    let from = i64::try_from(open.bytes).unwrap_or(i64::MAX);
+    let mut next = connection.prepare(sql)?;
+    let mut rows = next.query([from])?;
+    let mut found = Records::default();
+    let Some(row) = rows.next()? else {
+        found.is_at_end = true;
+        return Ok(found);
+    };
+    let place: i64 = row.get(0)?;
+    let described: Value = serde_json::from_slice(bytes(row, 1)?).unwrap_or_default();
+    let told = |name: &str| described.get(name).and_then(Value::as_i64);
+    let updated = told("lastUpdatedAt")
+        .or_else(|| told("createdAt"))
+        .unwrap_or_default();
+    let is_under_way = described.get("status").and_then(Value::as_str) == Some("generating");
+    open.bytes = u64::try_from(place).unwrap_or_default();
+    if is_under_way && now_ms - updated < ABANDONED_MS {
+        return Ok(found);
+    }
+    found.records = bubbles(connection, &described)?;
+    Ok(found)
+}
+
+fn bubbles(connection: &Connection, described: &Value) -> rusqlite::Result<Vec<Vec<u8>>> {
+    let Some(session) = described.get("composerId").and_then(Value::as_str) else {
+        return Ok(Vec::new());
+    };
+    let created = described.get("createdAt").cloned().unwrap_or_default();
+    let own = |folder: Option<&str>| {
+        let mut own = fields(&[("session", Some(session)), ("cwd", folder)]);
+        own.insert("conversationCreatedAt".to_owned(), created.clone());
+        own
+    };
+    let list = |name: &str| described.get(name).and_then(Value::as_array);
+    let mut found: Vec<Vec<u8>> = Vec::new();
+    // The older form, with its bubbles inside.
+    for bubble in list("conversation").into_iter().flatten().take(BUBBLES_MAX) {
+        found.extend(with_fields(
+            own(folder_of(bubble).as_deref()),
+            bubble.to_string().as_bytes(),
+        ));
+    }
+    let mut value = connection.prepare("SELECT value FROM cursorDiskKV WHERE key = ?1")?;
+    let (mut folder, mut size) = (None, 0);
+    for header in list("fullConversationHeadersOnly")
+        .into_iter()
+        .flatten()
+        .take(BUBBLES_MAX)
+    {
+        let Some(id) = header.get("bubbleId").and_then(Value::as_str) else {
+            continue;
+        };
+        let key = format!("bubbleId:{session}:{id}");
+        let mut rows = value.query([key])?;
+        let Some(row) = rows.next()? else { continue };
+        let bubble = bytes(row, 0)?;
+        size += bubble.len();
+        if size > BUBBLES_BYTES_MAX {
+            break;
+        }
+        if folder.is_none() {
+            folder = serde_json::from_slice(bubble)
+                .ok()
+                .as_ref()
+                .and_then(folder_of);
+        }
+        found.extend(with_fields(own(folder.as_deref()), bubble));
+    }
+    Ok(found)
+}
+
+/// Returns the folder that a bubble was written in.
+fn folder_of(bubble: &Value) -> Option<String> {
+    let uri = bubble.get("workspaceUris")?.get(0)?.as_str()?;
+    Some(uri.strip_prefix("file://")?.to_owned())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_get_fields_before_their_own() {
+        let own = || fields(&[("id", Some("m")), ("none", None)]);
+        let with = |object: &str| {
+            let found = with_fields(own(), object.as_bytes());
+            found.map(|found| String::from_utf8(found).unwrap())
+        };
+        assert_eq!(with(" {\"a\":1}").unwrap(), r#"{"id":"m","a":1}"#);
+        assert_eq!(with("{ }").unwrap(), r#"{"id":"m" }"#);
+        assert_eq!(with("[1]"), None);
+        assert_eq!(with(""), None);
+    }
+
+    #[test]
+    fn what_is_no_database_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("opencode.db");
+        for bytes in [&b""[..], b"SQLite format 3\0", &[7; 4096]] {
+            std::fs::write(&path, bytes).unwrap();
+            let file = super::super::FoundFile::at(lored_hosts::Host::OpenCode, &path).unwrap();
+            let mut open = OpenTranscript::new(&file, 0);
+            let read = read_on(&mut open, Database::OpenCode, &path, 0);
+            let message = read.unwrap_err().to_string();
+            assert!(message.starts_with("SQLite: "), "{message}");
+        }
+    }
+}

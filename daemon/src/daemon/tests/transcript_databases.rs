@@ -1,0 +1,218 @@
+//! Transcripts in databases of hosts, read while the hosts have them open.
+
+use std::fs;
+
+use super::capture::Fixture;
+use super::transcripts::{memory, transcript};
+use super::*;
+
+const OPENCODE: &str = ".local/share/opencode/opencode.db";
+const GOOSE: &str = ".local/share/goose/sessions/sessions.db";
+const CURSOR: &str = ".config/Cursor/User/globalStorage/state.vscdb";
+
+impl Fixture {
+    /// Opens a database as its host does, with a log beside it.
+    fn database(&self, path: &str, schema: &str) -> rusqlite::Connection {
+        let path = self.home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let connection = rusqlite::Connection::open(path).unwrap();
+        connection
+            .pragma_update(None, "journal_mode", "wal")
+            .unwrap();
+        connection.execute_batch(schema).unwrap();
+        connection
+    }
+}
+
+/// The tables of opencode 1.18, without the columns that are not read.
+const OPENCODE_TABLES: &str = "
+    CREATE TABLE session (id text PRIMARY KEY, parent_id text, directory text NOT NULL, time_updated integer NOT NULL);
+    CREATE TABLE message (id text PRIMARY KEY, session_id text NOT NULL, time_created integer NOT NULL,
+        time_updated integer NOT NULL, data text NOT NULL);
+    CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL,
+        time_created integer NOT NULL, time_updated integer NOT NULL, data text NOT NULL);";
+
+/// Writes the messages of an export of opencode into its tables.
+fn fill_opencode(connection: &rusqlite::Connection, messages: &[Value]) {
+    for message in messages {
+        let (info, at) = (&message["info"], &message["info"]["time"]);
+        let at = at["completed"]
+            .as_i64()
+            .or_else(|| at["created"].as_i64())
+            .unwrap();
+        let (id, session) = (
+            info["id"].as_str().unwrap(),
+            info["sessionID"].as_str().unwrap(),
+        );
+        let own = (
+            "INSERT OR IGNORE INTO session VALUES (?1, NULL, '/home/user/project', ?2)",
+            (session, at),
+        );
+        connection.execute(own.0, own.1).unwrap();
+        let row = (id, session, at, info.to_string());
+        connection
+            .execute("INSERT INTO message VALUES (?1, ?2, ?3, ?3, ?4)", row)
+            .unwrap();
+        for part in message["parts"].as_array().unwrap() {
+            let row = (
+                part["id"].as_str().unwrap(),
+                id,
+                session,
+                at,
+                part.to_string(),
+            );
+            connection
+                .execute("INSERT INTO part VALUES (?1, ?2, ?3, ?4, ?4, ?5)", row)
+                .unwrap();
+        }
+    }
+}
+
+/// The database says what the export says, while the host has it open, and its new part comes later.
+#[tokio::test]
+async fn opencodes_database_is_read_as_its_export() {
+    let export: Value =
+        serde_json::from_slice(&fs::read(transcript("opencode.json")).unwrap()).unwrap();
+    let messages = export["messages"].as_array().unwrap();
+    let memory = memory();
+    let host = memory.database(OPENCODE, OPENCODE_TABLES);
+    let (first, later) = messages.split_at(messages.len() / 2);
+    fill_opencode(&host, first);
+    let read = memory.import(&["opencode"]).await;
+    assert!(read["recorded"].as_u64().unwrap() > 3, "{read}");
+    assert_eq!(memory.import(&["opencode"]).await["recorded"], 0);
+    fill_opencode(&host, later);
+    memory.import(&["opencode"]).await;
+    let end = memory.context().engine.position();
+    drop(host);
+    assert_eq!(memory.import(&["opencode"]).await["recorded"], 0);
+    assert_eq!(memory.context().engine.position(), end);
+    let said = memory
+        .said(&format!(
+            "opencode:{}",
+            messages[0]["info"]["sessionID"].as_str().unwrap()
+        ))
+        .await;
+    let prompts = messages
+        .iter()
+        .filter(|one| one["info"]["role"] == "user")
+        .count();
+    assert!(
+        said.iter().filter(|(sender, _)| sender == "user").count() >= prompts - 1,
+        "{said:?}"
+    );
+    assert!(memory.steps().await > 2);
+}
+
+/// An answer that is being written is read when it is done.
+#[tokio::test]
+async fn an_answer_that_is_not_done_waits() {
+    let memory = memory();
+    let host = memory.database(OPENCODE, OPENCODE_TABLES);
+    let now = memory.now_ms();
+    let message = |completed: Value, text: &str| {
+        json!({
+            "info": {"id": "msg_2", "sessionID": "ses_1", "role": "assistant", "time": {"created": now - 5, "completed": completed}},
+            "parts": [{"id": "prt_1", "type": "text", "text": text}],
+        })
+    };
+    fill_opencode(&host, &[message(Value::Null, "Half")]);
+    assert_eq!(memory.import(&["opencode"]).await["recorded"], 0);
+    host.execute_batch("DELETE FROM message; DELETE FROM part")
+        .unwrap();
+    fill_opencode(&host, &[message(json!(now), "Half an answer and the rest")]);
+    assert_eq!(memory.import(&["opencode"]).await["recorded"], 1);
+    assert_eq!(
+        memory.said("opencode:ses_1").await[0].1,
+        "Half an answer and the rest"
+    );
+}
+
+#[tokio::test]
+async fn gooses_database_is_read_and_rewritten_rows_are_not_repeated() {
+    let memory = memory();
+    let host = memory.database(
+        GOOSE,
+        "CREATE TABLE sessions (id TEXT PRIMARY KEY, working_dir TEXT NOT NULL);
+         CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, message_id TEXT, session_id TEXT NOT NULL,
+            role TEXT NOT NULL, content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL);
+         INSERT INTO sessions VALUES ('20260302_1', '/home/user/project');",
+    );
+    let records = fs::read_to_string(transcript("goose.jsonl")).unwrap();
+    let fill = |ids: bool| {
+        for record in records.lines() {
+            let record: Value = serde_json::from_str(record).unwrap();
+            let id = record["id"].as_str().filter(|_| ids);
+            let row = (
+                id,
+                record["session"].as_str(),
+                record["role"].as_str(),
+                record["content"].to_string(),
+                record["created"].as_i64(),
+            );
+            let sql = "INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp)
+                VALUES (?1, ?2, ?3, ?4, ?5)";
+            host.execute(sql, row).unwrap();
+        }
+    };
+    fill(true);
+    let read = memory.import(&["goose"]).await;
+    // The prompt, two answers, two calls that began and ended.
+    assert_eq!(read["recorded"], 7, "{read}");
+    assert_eq!(memory.steps().await, 2);
+    // A compaction writes all rows anew.
+    host.execute_batch("DELETE FROM messages").unwrap();
+    fill(true);
+    let read = memory.import(&["goose"]).await;
+    assert_eq!(
+        (&read["recorded"], &read["duplicates"]),
+        (&json!(0), &json!(7)),
+        "{read}"
+    );
+}
+
+#[tokio::test]
+async fn conversations_of_cursors_editor_are_read_when_no_answer_is_under_way() {
+    let memory = memory();
+    let table = "CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)";
+    let host = memory.database(CURSOR, table);
+    let put = |key: &str, value: &Value| {
+        let row = (key, value.to_string());
+        host.execute("INSERT INTO cursorDiskKV VALUES (?1, ?2)", row)
+            .unwrap();
+    };
+    let records = fs::read_to_string(transcript("cursor-bubbles.jsonl")).unwrap();
+    let bubbles: Vec<Value> = records
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let now = memory.now_ms();
+    let described = |number: usize, status: &str| {
+        let headers: Vec<Value> = bubbles[..number]
+            .iter()
+            .map(|one| json!({"bubbleId": one["bubbleId"]}))
+            .collect();
+        json!({"composerId": "c0ffee", "createdAt": 1_772_442_000_000_i64, "lastUpdatedAt": now, "status": status,
+               "fullConversationHeadersOnly": headers})
+    };
+    for bubble in &bubbles {
+        let mut own = bubble.clone();
+        own["workspaceUris"] = json!(["file:///home/user/project"]);
+        for added in ["session", "cwd", "conversationCreatedAt"] {
+            own.as_object_mut().unwrap().remove(added);
+        }
+        put(
+            &format!("bubbleId:c0ffee:{}", bubble["bubbleId"].as_str().unwrap()),
+            &own,
+        );
+    }
+    put("composerData:c0ffee", &described(2, "generating"));
+    assert_eq!(memory.import(&["cursor"]).await["recorded"], 0);
+    put("composerData:c0ffee", &described(4, "completed"));
+    let read = memory.import(&["cursor"]).await;
+    // A prompt, an edit and a command that began and ended, an answer and what it took.
+    assert_eq!(read["recorded"], 7, "{read}");
+    assert_eq!(memory.import(&["cursor"]).await["recorded"], 0);
+    put("composerData:c0ffee", &described(4, "completed"));
+    assert_eq!(memory.import(&["cursor"]).await["recorded"], 0);
+}
