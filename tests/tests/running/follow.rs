@@ -84,7 +84,7 @@ const ONE: &str = ".claude/projects/-w/c-1.jsonl";
 fn transcripts_are_read_as_they_grow() {
     let hosts = Hosts::new();
     hosts.write(OLD, &prompt("c-0", 1, "long ago"));
-    let day = std::time::SystemTime::now() - Duration::from_secs(86_400);
+    let day = std::time::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     let old = fs::File::options()
         .append(true)
         .open(hosts.folder.join(OLD))

@@ -1,7 +1,7 @@
 //! Records what transcripts report.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -441,6 +441,6 @@ impl Preparing<'_> {
 }
 
 /// Returns the session of a file that names none.
-fn file_id(path: &PathBuf) -> String {
+fn file_id(path: &Path) -> String {
     format!("file-{}", short_hash(path.as_os_str().as_encoded_bytes()))
 }
