@@ -1,16 +1,22 @@
 //! Transcripts that are being read.
 
 use std::collections::{HashMap, VecDeque};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use lored_hosts::transcript::FileState;
+use serde_json::Value;
 
 use super::FoundFile;
+use super::cursors::open_file;
 use crate::locks::lock_unpoisoned;
 
 /// Files whose state is remembered: those that grow now. The others are read from their beginning when they grow again.
 const FILES_MAX: usize = 32;
+
+/// Bytes of the description of a subagent that are read.
+const DESCRIPTION_BYTES_MAX: u64 = 64 << 10;
 
 /// A transcript that is being read.
 #[derive(Clone, Debug)]
@@ -36,8 +42,12 @@ impl OpenTranscript {
     #[must_use]
     pub fn new(file: &FoundFile, recorded_up_to: u64) -> Self {
         let path = file.path.to_string_lossy();
+        let mut state = FileState::of_path(file.host, &path);
+        if let Some(agent) = &mut state.source.agent {
+            agent.kind = kind_of(&file.path).unwrap_or_default();
+        }
         Self {
-            state: FileState::of_path(file.host, &path),
+            state,
             bytes: 0,
             records: 0,
             recorded_up_to,
@@ -46,6 +56,17 @@ impl OpenTranscript {
             incomplete: 0,
         }
     }
+}
+
+/// Returns the kind of a subagent, which Claude Code and Qwen Code write into a file beside its transcript.
+fn kind_of(path: &Path) -> Option<String> {
+    let file = open_file(&path.with_extension("meta.json")).ok()?;
+    let mut text = Vec::new();
+    file.take(DESCRIPTION_BYTES_MAX)
+        .read_to_end(&mut text)
+        .ok()?;
+    let described: Value = serde_json::from_slice(&text).ok()?;
+    described.get("agentType")?.as_str().map(str::to_owned)
 }
 
 /// The transcripts that are being read.

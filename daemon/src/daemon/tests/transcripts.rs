@@ -163,6 +163,30 @@ async fn every_host_is_imported_once() {
     }
 }
 
+/// The kind of a subagent is in a file beside its transcript, and its session has one agent, whichever reports first.
+#[tokio::test]
+async fn a_subagent_has_one_name() {
+    let memory = memory();
+    let place = ".claude/projects/-w/c-1/subagents/agent-a1";
+    memory.write(
+        &format!("{place}.meta.json"),
+        br#"{"agentType": "Explore"}"#,
+    );
+    let own = json!({"agentId": "a1", "isSidechain": true, "message": {"role": "user", "content": "Look around"}});
+    memory.write(
+        &format!("{place}.jsonl"),
+        line("c-1", "user", 1, 1, &own).as_bytes(),
+    );
+    assert_eq!(memory.import(&[CLAUDE]).await["recorded"], 1);
+    let sessions = memory
+        .call(None, "list_sessions", json!({"state": "any"}))
+        .await;
+    assert_eq!(
+        sessions["sessions"][0]["agents"],
+        json!(["claude-code/Explore"])
+    );
+}
+
 #[tokio::test]
 async fn sessions_have_the_hosts_times() {
     let memory = memory();
