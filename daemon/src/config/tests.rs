@@ -25,6 +25,7 @@ fn every_key_is_taken() {
             (ValueType::Flag, _) => "true".to_owned(),
             (ValueType::Path, _) => "\"/folder\"".to_owned(),
             (ValueType::Texts, key) if key.starts_with("access.") => "[\"1001\"]".to_owned(),
+            (ValueType::Texts, "follow.hosts") => "[\"codex\", \"set-up\"]".to_owned(),
             (ValueType::Texts, "http.origins") => "[\"http://localhost:5173\"]".to_owned(),
             (ValueType::Texts, _) => "[\"brief\"]".to_owned(),
             (ValueType::Whole { .. }, _) => "67108864".to_owned(),

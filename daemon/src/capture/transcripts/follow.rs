@@ -82,9 +82,8 @@ impl FollowedHosts {
 
     /// Returns the names of hosts that have transcripts.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        let mut hosts: Vec<&str> = PATHS.iter().map(|(host, _)| host.name()).collect();
-        hosts.dedup();
-        hosts.into_iter()
+        let has_some = |host: &Host| PATHS.iter().any(|(of, _)| of == host);
+        Host::ALL.into_iter().filter(has_some).map(Host::name)
     }
 
     /// Returns the hosts that are followed in a home folder.

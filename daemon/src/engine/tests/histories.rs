@@ -11,6 +11,7 @@ use crate::checkpoints::{self, decided};
 use crate::engine::{open, replay};
 use crate::log::{EventKind, Hash, KEPT, OBJECTS, objects};
 use crate::projections::Projections;
+use crate::sessions;
 use crate::store::{Changes, Direction, Limits, MemoryStore, Rows, RowsMut, Store, StoreId};
 
 /// Number of histories; `LORE_HISTORIES` for more.
@@ -131,11 +132,23 @@ proptest! {
         erase_all(&mut grouped);
         erase_all(&mut single);
         let keep_keys = |fixture: &Fixture| -> Vec<Vec<u8>> {
-            fixture.rows.rows_of_views().into_iter().map(|(_, key, _)| key).collect()
+            let rows = fixture.rows.rows_of_views().into_iter();
+            rows.map(|(space, key, _)| without_time(space, key)).collect()
         };
         prop_assert_eq!(contents(&grouped), contents(&single));
         prop_assert_eq!(keep_keys(&grouped), keep_keys(&single));
     }
+}
+
+/// Lists of sessions are by time, which a group has in common: the position behind it is the same in any grouping.
+fn without_time(space: &str, mut key: Vec<u8>) -> Vec<u8> {
+    let is_list =
+        space == sessions::SPACE.name() && matches!(key.first(), Some(b'n' | b'u' | b'j'));
+    if is_list {
+        let end = key.len() - 8;
+        key.drain(end - 8..end);
+    }
+    key
 }
 
 proptest! {
