@@ -116,6 +116,14 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
                 .map(|lines| json!({"content": store.export.clone() + &"\n".repeat(lines)}))
                 .into(),
         ),
+        "import_transcripts" => {
+            let long = format!("/{}", words(large_bytes() / 64));
+            let folders = vec![json!({"path": long, "host": "codex"}); 64];
+            each(vec![
+                json!({"folders": [{"path": store.transcripts}]}),
+                json!({"hosts": vec!["claude-code"; 1000], "folders": folders}),
+            ])
+        }
         "import_log" => one(json!({"content": words(8 * large_bytes())})),
         "diff_session" => {
             one(json!({"session": session, "a": "1", "b": store.position.to_string()}))

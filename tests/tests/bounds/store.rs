@@ -69,6 +69,35 @@ pub struct Store {
     pub position: u64,
     /// The export of another session.
     pub export: String,
+    /// A folder with transcripts of hosts.
+    pub transcripts: String,
+}
+
+/// Writes a transcript: long texts, a record of many values, and one that is too long to be read.
+fn transcripts(folder: &std::path::Path) -> String {
+    let line = |id: usize, kind: &str, content: Value| {
+        let message = json!({"role": kind, "content": content});
+        let own = json!({"type": kind, "uuid": id.to_string(), "promptId": id.to_string(), "sessionId": "c", "message": message});
+        format!("{own}\n")
+    };
+    let long = words(large_bytes());
+    let mut text = String::new();
+    for id in 0..8 {
+        text += &line(id, "user", json!(long));
+        let call = json!([{"type": "tool_use", "id": id.to_string(), "name": "Bash", "input": {"command": long}}]);
+        text += &line(id, "assistant", call);
+        let result = json!([{"type": "tool_result", "tool_use_id": id.to_string(), "content": dense(large_bytes())}]);
+        text += &line(id, "user", result);
+    }
+    text += &dense(large_bytes());
+    text += "\n[";
+    text += &"1,".repeat(10 << 20);
+    text += "1]\n";
+    let home = folder.join("hosts");
+    let project = home.join(".claude/projects/-hurt");
+    std::fs::create_dir_all(&project).unwrap();
+    std::fs::write(project.join("c.jsonl"), text).unwrap();
+    home.to_str().unwrap().to_owned()
 }
 
 /// Returns a text of words.
@@ -194,6 +223,7 @@ pub fn build(daemon: &Daemon, folder: &std::path::Path) -> Store {
         pack: pack["pack"].clone(),
         position: status["position"].as_u64().unwrap(),
         export: export["content"].as_str().unwrap().to_owned(),
+        transcripts: transcripts(folder),
     }
 }
 
