@@ -139,16 +139,20 @@ async fn follow(cx: &Arc<Context>, home: &Path) -> Result<(), Refusal> {
         false => Some(Following::begin(cx, home, &hosts).await?),
     };
     loop {
-        tokio::select! {
+        let change = tokio::select! {
             // A host that is new may have been set up since.
             Ok(()) = changes.changed() => {
                 if self::hosts(cx, home).await? != hosts {
                     return Ok(());
                 }
+                None
             }
-            () = Following::next(&mut following) => {}
-        }
+            change = Following::next(&mut following) => change,
+        };
         if let Some(following) = &mut following {
+            if let Some(change) = change {
+                following.note(change).await;
+            }
             following.read_waiting().await?;
         }
     }
@@ -237,16 +241,16 @@ impl Following {
         Ok(())
     }
 
-    /// Waits for the next change.
-    async fn next(following: &mut Option<Self>) {
+    /// Waits for the next change, unless files wait. Nothing is lost if the wait is given up.
+    async fn next(following: &mut Option<Self>) -> Option<Change<PathBuf>> {
         let Some(following) = following else {
             return std::future::pending().await;
         };
         if !following.waiting.is_empty() {
-            return;
+            return None;
         }
         match following.changes.recv().await {
-            Some(change) => following.note(change).await,
+            Some(change) => Some(change),
             None => std::future::pending().await,
         }
     }
