@@ -164,8 +164,15 @@ impl Line<'_> {
                 source.cwd.clone_from(&cwd);
             }
         });
+        let known = self.maker.source.agent.take();
         let agent = agent.map(|id| Subagent { id, kind });
-        self.maker.source.agent = agent.or_else(|| self.maker.source.agent.take());
+        self.maker.source.agent = match (agent, known) {
+            // The file beside the transcript may have told the kind, which its lines do not.
+            (Some(agent), Some(known)) if agent.kind.is_empty() && agent.id == known.id => {
+                Some(known)
+            }
+            (agent, known) => agent.or(known),
+        };
     }
 
     /// Adds a call, and remembers it until its outcome comes.
