@@ -35,6 +35,8 @@ class Model:
     def __init__(self):
         self.lock = threading.Lock()
         self.requests, self.begun = [], 0
+        # Texts that were answered.
+        self.said = []
         self.answers, self.subtask_calls = {"main": [], "sub": []}, []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -60,6 +62,7 @@ class Model:
             self.requests.append((role, body))
             left = self.answers.get(role)
             turn = (left.pop(0) if len(left) > 1 else left[0]) if left else text("A title")
+            self.said.append(turn.get("text"))
             for one in turn["calls"]:
                 one["id"] = "call_" + uuid.uuid4().hex[:20]
                 one["args"] = filled(one["args"], raw)

@@ -186,7 +186,9 @@ class Scene:
             count = sum(sender == "user" and content == prompt for _, sender, content in messages)
             self.check(count == 1, f"the prompt `{prompt[-30:]}` was recorded {count} times")
         count = sum(sender == "assistant" and content == ANSWER for _, sender, content in messages)
-        self.check(count == 1, f"the answer was recorded {count} times")
+        # A host may ask once more, when its subagent in the background is done: only its transcript says that.
+        said = self.model.said.count(ANSWER)
+        self.check(1 <= count <= said, f"the answer was recorded {count} times, and given {said} times")
         foreign = [content for _, _, content in messages if "lore-memory" in content]
         self.check(not foreign, "what lored added was recorded as a message")
 
