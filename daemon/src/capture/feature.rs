@@ -36,7 +36,7 @@ pub struct Capture {
     pub(super) knowledge: ProjectKnowledge,
     /// Transcripts that are being read.
     pub(super) open_files: OpenFiles,
-    /// Imports that are under way.
+    /// Imports in progress.
     pub(super) imports: ImportJobs,
     /// Notified by the first call of a hook.
     hooked: Notify,

@@ -13,7 +13,7 @@ use lored_hosts::Host;
 
 use crate::capture::Capture;
 use crate::capture::transcripts::{
-    HostFiles, ImportJob, Problem, ReadCounts, Recorder, SearchedFolder,
+    self, HostFiles, ImportJob, Problem, ReadCounts, Recorder, SearchedFolder,
 };
 use crate::clock::format_time;
 use crate::error::{Code, Refusal};
@@ -92,7 +92,7 @@ fn check_allowed(cx: &Context, caller: &Caller) -> Result<(), Refusal> {
 fn gone(next: &str) -> Refusal {
     Refusal::new(
         Code::NotFound,
-        format!("there is no import `{next}`: it ended, or the daemon was restarted"),
+        format!("the import `{next}` does not exist: it ended, or the daemon was restarted"),
     )
     .hint(hint![
         "Begin again without ",
@@ -127,7 +127,7 @@ async fn begin(
 }
 
 fn hosts(names: &[String]) -> Result<Vec<Host>, Refusal> {
-    let known = || Host::ALL.into_iter().filter(|host| *host != Host::Other);
+    let known = transcripts::hosts;
     if names.is_empty() {
         return Ok(known().collect());
     }
@@ -136,7 +136,7 @@ fn hosts(names: &[String]) -> Result<Vec<Host>, Refusal> {
         found.ok_or_else(|| {
             let all: Vec<&str> = known().map(Host::name).collect();
             Refusal::invalid(format!(
-                "there is no host `{name}`; there are: {}",
+                "`{name}` is not a host with transcripts; expected one of {}",
                 all.join(", ")
             ))
         })

@@ -18,7 +18,7 @@ use crate::store::durable;
 
 /// Bytes from the beginning of a file, and from before the place up to which it was read, by which it is known again.
 const CHECKED_BYTES: u64 = 4 << 10;
-/// Lines of the file beyond twice those that count, after which it is written anew.
+/// Lines of the file beyond twice those that count, after which it is rewritten.
 const LINES_MORE: usize = 1000;
 /// Longest line that is read.
 const LINE_BYTES_MAX: u64 = 64 << 10;
@@ -214,7 +214,7 @@ pub fn short_hash(bytes: &[u8]) -> String {
 /// Opens a file for reading, if it is one: never a link, a pipe or a device.
 ///
 /// # Errors
-/// When it cannot be opened, or is no file.
+/// When it cannot be opened, or is not a file.
 pub fn open_file(path: &Path) -> io::Result<File> {
     let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or_default();

@@ -22,8 +22,11 @@ const VALUE_BYTES_MAX: i32 = 64 << 20;
 const BUSY: Duration = Duration::from_millis(200);
 /// Changed messages of opencode that are listed at a time: its table has no index by time.
 const LISTED_MAX: u32 = 20_000;
-/// Rows of a part.
+/// Rows of a part, and bytes of its records after which no further one is added.
 const ROWS_MAX: u32 = 100;
+const PART_BYTES: usize = 8 << 20;
+/// Bytes of one record, beyond which the rest of a message is left out.
+const RECORD_BYTES_MAX: usize = 64 << 20;
 /// Bubbles of a conversation that are read.
 const BUBBLES_MAX: usize = 20_000;
 /// Bytes of the bubbles of a conversation that are read.
@@ -51,7 +54,7 @@ pub fn log_of(path: &Path) -> PathBuf {
 /// Reads the next records, and moves the place in `open`.
 ///
 /// # Errors
-/// When the file is no such database, or cannot be read.
+/// When the file is not such a database, or cannot be read.
 pub fn read_on(
     open: &mut OpenTranscript,
     kind: Database,
@@ -70,7 +73,7 @@ pub fn read_on(
 /// Returns the place behind all that a database has, for who follows it from now on.
 ///
 /// # Errors
-/// When the file is no such database, or cannot be read.
+/// When the file is not such a database, or cannot be read.
 pub fn end_of(kind: Database, path: &Path, now_ms: i64) -> io::Result<u64> {
     let last = |sql: &str| {
         let connection = connect(path)?;
@@ -169,13 +172,21 @@ fn opencode(
         })?;
         open.listed = rows.collect::<Result<_, _>>()?;
     }
+    let mut found = Records {
+        // Behind what is listed there may be more.
+        is_at_end: open.listed.is_empty(),
+        ..Records::default()
+    };
     let sql = "SELECT m.session_id, m.data, s.directory, s.parent_id FROM message m \
                LEFT JOIN session s ON s.id = m.session_id WHERE m.id = ?1";
     let mut message = connection.prepare(sql)?;
     let mut parts =
         connection.prepare("SELECT id, data FROM part WHERE message_id = ?1 ORDER BY id")?;
-    let mut found = Records::default();
+    let mut size = 0;
     for _ in 0..ROWS_MAX {
+        if size >= PART_BYTES {
+            break;
+        }
         let Some((updated, id)) = open.listed.pop_front() else {
             break;
         };
@@ -219,6 +230,9 @@ fn opencode(
             let mut is_first = true;
             while let Some(row) = rows.next()? {
                 let part = text(row, 0)?;
+                if record.len() + bytes(row, 1)?.len() > RECORD_BYTES_MAX {
+                    break;
+                }
                 if let Some(part) = with_fields(fields(&[("id", Some(&part))]), bytes(row, 1)?) {
                     if !std::mem::take(&mut is_first) {
                         record.push(b',');
@@ -227,12 +241,12 @@ fn opencode(
                 }
             }
             record.extend(b"]}");
+            size += record.len();
             found.records.push(record);
         }
         open.bytes = u64::try_from(updated).unwrap_or_default();
         open.whole = id;
     }
-    found.is_at_end = open.listed.is_empty();
     Ok(found)
 }
 
@@ -254,8 +268,10 @@ fn goose(connection: &Connection, open: &mut OpenTranscript) -> rusqlite::Result
     let from = i64::try_from(open.bytes).unwrap_or(i64::MAX);
     let mut rows = statement.query((from, ROWS_MAX))?;
     let mut found = Records::default();
-    let mut number = 0;
-    while let Some(row) = rows.next()? {
+    let (mut number, mut size) = (0, 0);
+    while size < PART_BYTES
+        && let Some(row) = rows.next()?
+    {
         number += 1;
         open.bytes = u64::try_from(row.get::<_, i64>(0)?).unwrap_or_default();
         let (id, session) = (text(row, 1)?, text(row, 2)?);
@@ -275,13 +291,14 @@ fn goose(connection: &Connection, open: &mut OpenTranscript) -> rusqlite::Result
         record.extend(b",\"content\":");
         record.extend_from_slice(bytes(row, 4)?);
         record.push(b'}');
+        size += record.len();
         found.records.push(record);
     }
-    found.is_at_end = number < ROWS_MAX;
+    found.is_at_end = number < ROWS_MAX && size < PART_BYTES;
     Ok(found)
 }
 
-/// A conversation is read when its description was written anew and says that no answer is under way.
+/// A conversation is read when its description was rewritten and says that no answer is in progress.
 fn cursor(
     connection: &Connection,
     open: &mut OpenTranscript,
@@ -303,9 +320,9 @@ fn cursor(
     let updated = told("lastUpdatedAt")
         .or_else(|| told("createdAt"))
         .unwrap_or_default();
-    let is_under_way = described.get("status").and_then(Value::as_str) == Some("generating");
+    let is_in_progress = described.get("status").and_then(Value::as_str) == Some("generating");
     open.bytes = u64::try_from(place).unwrap_or_default();
-    if is_under_way && now_ms - updated < ABANDONED_MS {
+    if is_in_progress && now_ms - updated < ABANDONED_MS {
         return Ok(found);
     }
     found.records = bubbles(connection, &described)?;

@@ -34,7 +34,7 @@ pub struct FoundFile {
 pub enum Layout {
     /// Lines, which are appended.
     Lines,
-    /// One text that is written anew.
+    /// One text, which is rewritten.
     Whole,
     /// A database.
     Database(Database),
@@ -120,6 +120,12 @@ pub struct SearchedFolder {
     pub path: PathBuf,
     /// The host whose own folder it is, whatever its name.
     pub host: Option<Host>,
+}
+
+/// Returns the hosts whose transcripts can be read.
+pub fn hosts() -> impl Iterator<Item = Host> {
+    let has_some = |host: &Host| PATHS.iter().any(|(of, _)| of == host);
+    Host::ALL.into_iter().filter(has_some)
 }
 
 /// Finds the transcripts of a host in a folder.

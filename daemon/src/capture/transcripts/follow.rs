@@ -11,11 +11,10 @@ use std::time::{Duration, Instant};
 use lore::paths::our_uid;
 use lored_hosts::Host;
 use lored_hosts::config::{SETUPS, setup};
-use lored_hosts::transcript::PATHS;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::TranscriptCursors;
-use super::files::{FoundFile, SearchedFolder, find};
+use super::files::{self, FoundFile, SearchedFolder, find};
 use super::recording::{ReadCounts, Recorder};
 use super::watched_folders::TranscriptFolders;
 use crate::capture::Capture;
@@ -82,8 +81,7 @@ impl FollowedHosts {
 
     /// Returns the names of hosts that have transcripts.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        let has_some = |host: &Host| PATHS.iter().any(|(of, _)| of == host);
-        Host::ALL.into_iter().filter(has_some).map(Host::name)
+        files::hosts().map(Host::name)
     }
 
     /// Returns the hosts that are followed in a home folder.

@@ -9,7 +9,7 @@ use lored_hosts::Host;
 use super::files::{FoundFile, Problem, SearchedFolder, find};
 use crate::locks::lock_unpoisoned;
 
-/// Imports that are under way at most: the oldest is given up.
+/// Imports in progress at most: beyond, the oldest is abandoned.
 const JOBS_MAX: usize = 4;
 /// Time after which an import that nobody asks for is given up.
 const IDLE: Duration = Duration::from_secs(300);
@@ -53,7 +53,7 @@ pub struct HostFiles {
     pub span_ms: Option<(i64, i64)>,
 }
 
-/// The imports that are under way.
+/// The imports in progress.
 #[derive(Debug, Default)]
 pub struct ImportJobs(Mutex<Vec<ImportJob>>);
 

@@ -16,7 +16,7 @@ mod recording;
 mod watched_folders;
 
 pub use cursors::TranscriptCursors;
-pub(super) use files::{FoundFile, Layout, Problem, SearchedFolder};
+pub(super) use files::{FoundFile, Layout, Problem, SearchedFolder, hosts};
 pub use follow::FollowedHosts;
 pub(super) use import::{HostFiles, ImportJob, ImportJobs};
 pub(super) use open_files::OpenFiles;

@@ -127,7 +127,7 @@ impl PartReader<'_> {
         }
         let hash = short_hash(&bytes);
         if self.open.whole != hash {
-            // It was written anew: its records have the same keys.
+            // It was rewritten: its records have the same keys.
             *self.open = OpenTranscript::new(self.file, 0);
             self.open.whole.clone_from(&hash);
         }

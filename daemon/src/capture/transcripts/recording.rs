@@ -1,6 +1,7 @@
 //! Records what transcripts report.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -261,9 +262,13 @@ fn open(cx: &Context, file: FoundFile) -> Result<Option<OpenTranscript>, Refusal
     let known = known.filter(|known| known.host == file.host.name());
     if file.layout() == Layout::Whole {
         // The content says whether it is the same, and its records whether they are.
+        // One that was recorded is of a limited size.
+        let known = known.filter(|known| known.bytes == file.bytes);
         let is_same = known.is_some_and(|known| {
-            let bytes = std::fs::read(&file.path).unwrap_or_default();
-            known.bytes == file.bytes && known.check == short_hash(&bytes)
+            let mut bytes = Vec::new();
+            let opened = open_file(&file.path);
+            let read = opened.and_then(|opened| opened.take(known.bytes).read_to_end(&mut bytes));
+            read.is_ok() && known.check == short_hash(&bytes)
         });
         return Ok((!is_same).then(|| open.unwrap_or_else(|| OpenTranscript::new(&file, 0))));
     }
@@ -389,7 +394,7 @@ impl Preparing<'_> {
         let key = observation.key.as_str();
         let text = match observation.key.is_exact() {
             true => key.to_owned(),
-            // Without ids, the record of the file is one; rows may be written anew.
+            // Without ids, the record of the file is one; rows may be rewritten.
             false if matches!(self.file.layout(), Layout::Database(_)) => format!("{key}@{at_ms}"),
             false => format!("{key}#{record}"),
         };

@@ -216,3 +216,17 @@ async fn conversations_of_cursors_editor_are_read_when_no_answer_is_under_way() 
     put("composerData:c0ffee", &described(4, "completed"));
     assert_eq!(memory.import(&["cursor"]).await["recorded"], 0);
 }
+
+/// More changed messages than are listed at a time, all of one moment.
+#[tokio::test]
+async fn a_large_database_is_read_to_its_end() {
+    let memory = memory();
+    let host = memory.database(OPENCODE, OPENCODE_TABLES);
+    let fill = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20500)
+        INSERT INTO message SELECT printf('m%05d', i), 'ses_1', 1772442000000, 1772442000000, '{\"role\":\"user\"}' FROM n;
+        INSERT INTO session VALUES ('ses_1', NULL, '/w', 1);
+        INSERT INTO part VALUES ('p', 'm20500', 'ses_1', 1, 1, '{\"type\":\"text\",\"text\":\"the last one\"}');";
+    host.execute_batch(fill).unwrap();
+    assert_eq!(memory.import(&["opencode"]).await["recorded"], 1);
+    assert_eq!(memory.said("opencode:ses_1").await[0].1, "the last one");
+}
