@@ -14,7 +14,9 @@ mod docs;
 mod doctor;
 mod entity;
 mod flag;
+mod follow;
 mod forget;
+mod handoff;
 mod help;
 mod hook;
 mod input;
@@ -40,6 +42,7 @@ mod status;
 mod step;
 mod tail;
 mod template;
+mod who;
 
 use std::io;
 use std::path::PathBuf;
@@ -75,6 +78,10 @@ static COMMANDS: &[Command] = &[
     diff::DIFF,
     pack::WHY,
     programs::TOP,
+    who::WHO,
+    who::WATCH,
+    handoff::HANDOFF,
+    handoff::CONTINUE,
     session::SESSION,
     entity::ENTITY,
     project::PROJECT,
@@ -116,7 +123,12 @@ const GROUPS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("Look back", &["log", "tail", "diff", "why", "top"]),
-    ("Work together", &["session", "entity", "project"]),
+    (
+        "Work together",
+        &[
+            "who", "watch", "handoff", "continue", "session", "entity", "project",
+        ],
+    ),
     (
         "Connect",
         &["setup", "plugin", "mcp", "hook", "call", "completions"],

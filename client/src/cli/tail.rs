@@ -1,22 +1,15 @@
 //! `lore tail`: prints events as they are recorded, one per line, until interrupted.
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::Duration;
 
-use lore::connection::Error;
 use lore::event_words::{event_words, is_internal};
 use lore::local_time::local_time;
 use lore::protocol::log::{Event, FollowEventsReply};
 use lore::protocol::{CursorName, Position, SessionId};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 
 use super::command::Command;
 use super::flag::{Fields, Flag};
+use super::follow::{Follower, Step, may_come_back};
 use super::log::ALL;
 use super::output::{self, Output, sanitize};
 use super::parser::Matches;
@@ -31,9 +24,6 @@ const PAGE: u64 = 200;
 const WORDS_CHARS: usize = 160;
 /// Duration of one waiting call, in milliseconds. Then the command checks whether the output is still read.
 const WAIT_MS: u64 = 10_000;
-/// Minimum and maximum pause before reconnecting to a daemon that went away.
-const PAUSE_MIN: Duration = Duration::from_millis(20);
-const PAUSE_MAX: Duration = Duration::from_secs(2);
 
 /// `lore tail`.
 pub const TAIL: Command = Command::client("tail", "Print events as they are recorded", run)
@@ -86,29 +76,16 @@ enum PageStart {
 }
 
 fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
-    let interrupt = Interrupt::new()?;
+    let follower = Follower::new()?;
     let cursor = matches.text("cursor").map(CursorName::new).transpose();
     let cursor = cursor.map_err(|error| Failure::Usage(format!("--cursor: {error}")))?;
     let mut start = first(matches, caller, cursor.is_some())?;
     let is_following = !matches.is("no-follow");
+    let shows_all = matches.is(ALL.name) || !matches.texts("kind").is_empty();
     let mut is_found = false;
-    let mut pause = PAUSE_MIN;
-    // A daemon that cannot be reached at first is an error. After the first contact, it may come back.
-    let mut was_reached = false;
-    while !interrupt.is_there() && is_read() {
-        let reply = match page(matches, caller, &start, cursor.as_ref()) {
-            Ok(reply) => reply,
-            Err(Failure::Call(error)) if was_reached && may_come_back(&error) => {
-                #[allow(clippy::disallowed_methods, reason = "built among the tests, too")]
-                thread::sleep(pause);
-                pause = (pause * 2).min(PAUSE_MAX);
-                continue;
-            }
-            Err(failure) => return Err(failure),
-        };
-        (was_reached, pause) = (true, PAUSE_MIN);
+    follower.run(|interrupt| {
+        let reply = page(matches, caller, &start, cursor.as_ref())?;
         is_found |= !reply.events.is_empty();
-        let shows_all = matches.is(ALL.name) || !matches.texts("kind").is_empty();
         interrupt.not_while(|| print(caller.output, &reply.events, shows_all))?;
         start = PageStart::Position(reply.next.0);
         if let Some(name) = &cursor
@@ -116,10 +93,11 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         {
             interrupt.not_while(|| commit(caller, name, reply.next))?;
         }
-        if !is_following && reply.caught_up {
-            break;
-        }
-    }
+        Ok(match !is_following && reply.caught_up {
+            true => Step::Done,
+            false => Step::Next,
+        })
+    })?;
     if !is_found && !is_following && caller.output == Output::Human {
         lore::err!("{}", none("events"));
     }
@@ -174,18 +152,6 @@ fn commit(caller: &mut Caller, name: &CursorName, position: Position) -> Result<
     }
 }
 
-/// Returns whether the daemon stopped or is about to stop.
-fn may_come_back(error: &Error) -> bool {
-    match error {
-        Error::Broken(_)
-        | Error::NotListening { .. }
-        | Error::Unreachable { .. }
-        | Error::Start(_) => true,
-        Error::Refused(body) => body.retryable,
-        Error::Place(_) | Error::Waits | Error::Frame(_) => false,
-    }
-}
-
 fn print(output: Output, events: &[Event], shows_all: bool) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for event in events {
@@ -222,50 +188,4 @@ fn line(event: &Event) -> String {
         sanitize(session, 24),
         event_words(&event.kind, &event.payload, WORDS_CHARS)
     )
-}
-
-/// Returns whether the output may still be read: a pipe without a reader reports an error.
-fn is_read() -> bool {
-    let stdout = io::stdout();
-    let mut looked = [PollFd::new(&stdout, PollFlags::empty())];
-    let none = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    match poll(&mut looked, Some(&none)) {
-        Ok(_) => !looked
-            .iter()
-            .any(|one| one.revents().contains(PollFlags::ERR)),
-        // If the poll fails, printing reports the error.
-        Err(_) => true,
-    }
-}
-
-/// Handles a signal: immediately while the command waits, otherwise after the current step.
-struct Interrupt {
-    is_there: Arc<AtomicBool>,
-    may_end: Arc<AtomicBool>,
-}
-
-impl Interrupt {
-    fn new() -> io::Result<Self> {
-        let (is_there, may_end) = (Arc::default(), Arc::new(AtomicBool::new(true)));
-        for signal in [SIGINT, SIGTERM] {
-            flag::register_conditional_shutdown(signal, 0, Arc::clone(&may_end))?;
-            flag::register(signal, Arc::clone(&is_there))?;
-        }
-        Ok(Self { is_there, may_end })
-    }
-
-    fn is_there(&self) -> bool {
-        self.is_there.load(Ordering::Relaxed)
-    }
-
-    /// Completes a step before an interrupt takes effect.
-    fn not_while<T>(&self, what: impl FnOnce() -> T) -> T {
-        self.may_end.store(false, Ordering::SeqCst);
-        let done = what();
-        self.may_end.store(true, Ordering::SeqCst);
-        done
-    }
 }

@@ -153,6 +153,23 @@ pub fn is_host_session(text: &str) -> bool {
     has_parts && text.len() <= HOST_SESSION_BYTES_MAX && !text.chars().any(char::is_control)
 }
 
+/// Whether the process of a host session `process:PID:START` has ended. A process that the system does not show, because it
+/// runs in another namespace, counts as ended. Of a host session of another kind nothing is known, and on other systems
+/// than Linux.
+#[must_use]
+pub fn has_ended(host_session: &str) -> bool {
+    if !cfg!(target_os = "linux") {
+        return false;
+    }
+    let mut parts = host_session.split(':');
+    let (Some("process"), Some(Ok(id)), Some(started)) =
+        (parts.next(), parts.next().map(str::parse), parts.next())
+    else {
+        return false;
+    };
+    Process::with_id(id).is_none_or(|process| process.identity() != format!("{id}:{started}"))
+}
+
 /// A claim of a bridge on the host session of its host's process; it lasts until it is dropped or the process ends.
 #[derive(Debug, Clone)]
 pub struct Claim {
@@ -267,6 +284,20 @@ mod tests {
         let odd = set(&[("CLAUDE_CODE_SESSION_ID", "a\u{7}b")]);
         let stated = with(&odd, None).of_bridge().unwrap();
         assert!(stated.starts_with("process:"), "{stated}");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_that_ended_is_known() {
+        let own = Process::this().unwrap();
+        let id = std::process::id();
+        assert!(!has_ended(&format!("process:{}", own.identity())));
+        assert!(!has_ended(&format!("process:{}:as:me", own.identity())));
+        assert!(has_ended(&format!("process:{id}:1")));
+        assert!(has_ended("process:4194304000:1"));
+        for other in ["claude:1", "process:x:1", "process:1", ""] {
+            assert!(!has_ended(other), "{other}");
+        }
     }
 
     #[test]

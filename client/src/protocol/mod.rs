@@ -8,6 +8,7 @@ mod body;
 mod cbor;
 pub mod checkpoints;
 mod common;
+pub mod coordination;
 pub mod documents;
 pub mod entities;
 mod error;

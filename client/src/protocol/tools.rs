@@ -63,6 +63,8 @@ pub const READ_OPERATIONS: &[&str] = &[
     "search",
     "recall",
     "brief",
+    "who",
+    "watch",
     "list_suspects",
     "get_index_summary",
     "search_work_items",

@@ -31,6 +31,7 @@ pub mod config;
 pub mod environment;
 pub mod events;
 mod fields;
+mod handoff;
 mod host;
 pub mod json;
 mod key;
@@ -49,6 +50,7 @@ mod tools;
 pub mod transcript;
 
 pub use events::{EventKind, HookEvent, is_answered, read};
+pub use handoff::Handoff;
 pub use host::Host;
 pub use key::{KEY_WINDOW_MS, Key};
 pub use moment::{Delivery, Moment};
@@ -57,5 +59,5 @@ pub use observation::{
     TokenCounts,
 };
 pub use own_text::{OWN_MARKS, OwnMarks};
-pub use render::{INJECTED_BYTES_MAX, Output, render};
+pub use render::{INJECTED_BYTES_MAX, Output, render, render_question};
 pub use tools::{FileChange, FileEdit, ToolCall, ToolKind};

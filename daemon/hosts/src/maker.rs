@@ -112,6 +112,7 @@ fn content(what: &Observed, is_full: bool) -> Fingerprint {
         // Gemini's hook has all messages of a turn in one, its transcript each by itself.
         Observed::Answer { text } if !is_full => hash.text(last_line(text)),
         Observed::Prompt { text, .. } | Observed::Answer { text } => hash.text(text),
+        Observed::HandedOver(handoff) => hash.text(&handoff.line()),
         Observed::ToolStarted(call) | Observed::PermissionAsked { call } => call_content(call),
         Observed::ToolDone(call, outcome) | Observed::ToolFailed(call, outcome) => {
             let hash = call_content(call);

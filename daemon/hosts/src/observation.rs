@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::Host;
+use crate::handoff::Handoff;
 use crate::key::{KEY_WINDOW_MS, Key};
 use crate::tools::ToolCall;
 
@@ -87,6 +88,8 @@ pub enum Observed {
         /// Who wrote it.
         author: Author,
     },
+    /// A prompt hands the work of another session over.
+    HandedOver(Handoff),
     /// A tool was called.
     ToolStarted(ToolCall),
     /// A tool returned.
@@ -273,6 +276,7 @@ impl Observed {
             Self::SessionStarted { .. } => "start",
             Self::SessionEnded { .. } => "end",
             Self::Prompt { .. } => "prompt",
+            Self::HandedOver(_) => "handoff",
             Self::ToolStarted(_) => "call",
             // One call has one outcome, whichever event reports it first.
             Self::ToolDone(..) | Self::ToolFailed(..) => "outcome",

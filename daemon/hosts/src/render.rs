@@ -28,7 +28,19 @@ pub struct Output {
 /// A text over [`INJECTED_BYTES_MAX`] is cut at the end of a line.
 #[must_use]
 pub fn render(host: Host, event: &str, text: &str) -> Output {
+    rendered(host, event, text, None)
+}
+
+/// Returns the answer to a tool's start as [`render`] does, and lets the host ask a person for permission with this
+/// reason, where it can: Claude Code and VS Code, the latter by its documentation.
+#[must_use]
+pub fn render_question(host: Host, event: &str, text: &str, reason: &str) -> Output {
+    rendered(host, event, text, Some(reason))
+}
+
+fn rendered(host: Host, event: &str, text: &str, reason: Option<&str>) -> Output {
     let kind = EventKind::of(host, event);
+    let reason = reason.filter(|_| kind == EventKind::ToolStart);
     let text = text.trim();
     if text.is_empty() || !host.carries(kind) {
         return nothing(host);
@@ -38,13 +50,12 @@ pub fn render(host: Host, event: &str, text: &str) -> Output {
     // Marks within the text only become shorter.
     text = OWN_MARKS.wrap(&text);
     let value = match host {
-        Host::ClaudeCode | Host::Codex | Host::GeminiCli | Host::QwenCode | Host::VsCode => {
-            specific(event, text)
-        }
+        Host::ClaudeCode | Host::VsCode => specific(event, text, reason),
+        Host::Codex | Host::GeminiCli | Host::QwenCode => specific(event, text, None),
         // Copilot takes Claude Code's form at one event only.
-        Host::CopilotCli if event == "PreToolUse" => specific(event, text),
+        Host::CopilotCli if event == "PreToolUse" => specific(event, text, None),
         Host::CopilotCli => json!({ "additionalContext": text }),
-        Host::Cursor if starts_upper(event) => specific(event, text),
+        Host::Cursor if starts_upper(event) => specific(event, text, None),
         Host::Cursor if kind == EventKind::Prompt => {
             json!({ "continue": true, "additional_context": text })
         }
@@ -58,9 +69,13 @@ pub fn render(host: Host, event: &str, text: &str) -> Output {
 }
 
 /// The form of Claude Code. Codex drops an output with any other key.
-fn specific(event: &str, text: String) -> Value {
+fn specific(event: &str, text: String, reason: Option<&str>) -> Value {
     let mut inner = Map::new();
     inner.insert("hookEventName".to_owned(), Value::from(event));
+    if let Some(reason) = reason {
+        inner.insert("permissionDecision".to_owned(), Value::from("ask"));
+        inner.insert("permissionDecisionReason".to_owned(), Value::from(reason));
+    }
     inner.insert("additionalContext".to_owned(), Value::from(text));
     json!({ "hookSpecificOutput": inner })
 }

@@ -20,6 +20,7 @@ pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Sessions, forgetting::operations::OPERATIONS),
     (Toolset::Entities, entities::operations::OPERATIONS),
     (Toolset::Packs, packs::operations::OPERATIONS),
+    (Toolset::Sessions, capture::operations::OF_SESSIONS),
     (Toolset::Packs, capture::operations::OF_PACKS),
     (Toolset::Checkpoints, checkpoints::operations::OPERATIONS),
     (Toolset::Projects, projects::operations::OPERATIONS),

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
+use super::host_processes::HostProcesses;
 use super::host_sessions::HostSessions;
 use super::inject::knowledge::ProjectKnowledge;
 use super::memory::{RememberedItems, Trails};
@@ -26,6 +27,8 @@ const FOLDERS_MAX: usize = 1024;
 pub struct Capture {
     /// Host sessions that called.
     pub host_sessions: HostSessions,
+    /// Processes of hosts that were seen.
+    pub(super) host_processes: HostProcesses,
     /// Reports of the last seconds.
     pub(super) recent: RecentKeys,
     /// What sessions said and did.

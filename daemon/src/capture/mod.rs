@@ -7,8 +7,10 @@
 
 mod command;
 mod feature;
+mod host_processes;
 mod host_sessions;
 mod inject;
+mod intents;
 mod marks;
 mod memory;
 pub mod operations;

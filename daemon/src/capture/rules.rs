@@ -6,7 +6,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use lored_hosts::{Observation, Observed, Outcome, ToolCall};
 use serde_json::Value;
 
-use crate::projects::{CaptureTable, ProjectLocation};
+use crate::projects::{CaptureTable, Coordination, ProjectLocation};
 
 /// Characters that separate the words of a command line.
 const SEPARATORS: &[char] = &[
@@ -58,6 +58,12 @@ impl CaptureRules {
     #[must_use]
     pub fn adds(&self) -> bool {
         self.table.add.unwrap_or(true)
+    }
+
+    /// What is said of others that work on the same files.
+    #[must_use]
+    pub fn coordination(&self) -> Coordination {
+        self.table.coordination.unwrap_or_default()
     }
 
     /// Whether an observation is recorded. Reports of what is not recorded leave no trace.

@@ -2,7 +2,7 @@
 
 use super::Error;
 use super::setting::{EffectTime, Setting, ValueType};
-use crate::projects::CaptureTable;
+use crate::projects::{CaptureTable, Coordination};
 
 /// Every key.
 pub const SETTINGS: &[Setting] = &[
@@ -19,6 +19,13 @@ pub const SETTINGS: &[Setting] = &[
         "capture.add",
         "Whether hooks add text to contexts of models. What is not recorded gets no text, either.",
     ),
+    Setting {
+        key: "capture.coordination",
+        description: "What agents are told of others that work on the same files: `off`, `warn` (a line before an edit, and at a prompt) or `ask` (a person is asked before the edit, too, where the host can ask: Claude Code and VS Code).",
+        takes: ValueType::OneOf(&["off", "warn", "ask"]),
+        acts: EffectTime::AtOnce,
+        default: |_| Some("\"warn\"".to_owned()),
+    },
     Setting {
         key: "capture.result_bytes_max",
         description: "Bytes of a result that hooks record. A longer one loses its middle; 0 records none.",
@@ -66,6 +73,7 @@ pub fn checked(mut table: CaptureTable) -> Result<CaptureTable, Error> {
     for switch in switches {
         switch.take_if(|is_on| *is_on);
     }
+    table.coordination.take_if(|one| *one == Coordination::Warn);
     let mut bytes = 0;
     super::set(
         &mut bytes,

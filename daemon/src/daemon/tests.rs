@@ -8,6 +8,7 @@ mod capture_prompts;
 mod capture_rules;
 mod capture_trust;
 mod captured_results;
+mod coordination;
 mod expiry;
 mod own_sessions;
 mod protected_keys;

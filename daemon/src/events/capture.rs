@@ -37,6 +37,18 @@ pub struct Observation {
     /// By what a report of the same thing is found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<ContentMark>,
+    /// The session whose work this one continues from here on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<ContinuedSession>,
+}
+
+/// A session whose work another one continues.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContinuedSession {
+    /// Its id.
+    pub session: String,
+    /// The position up to which it was handed over.
+    pub position: u64,
 }
 
 /// What a hook and a transcript know of the same thing, where they give it different ids.

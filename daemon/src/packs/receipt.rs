@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use super::command::MakePack;
 use super::retrieval::TaskScope;
 use crate::citations;
-use crate::engine::Command;
 use crate::events::packs::{PackBuilt, PackDependency, PackPurpose};
 use crate::log::{Body, Hash, Position, codec};
 use crate::operation::Context;
@@ -34,12 +33,7 @@ pub struct AddedText {
 
 /// Returns the command that records an added text as a pack of a session. `read_at` is the position up to which its
 /// sources were read.
-pub fn receipt(
-    cx: &Context,
-    session: &str,
-    read_at: Position,
-    added: &AddedText,
-) -> impl Command + 'static {
+pub fn receipt(cx: &Context, session: &str, read_at: Position, added: &AddedText) -> MakePack {
     let clock = cx.engine.clock();
     let mut seen = BTreeSet::new();
     let sources = added.sources.iter().map(|source| PackDependency {

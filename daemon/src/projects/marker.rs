@@ -45,10 +45,33 @@ pub struct CaptureTable {
     pub tools: Option<bool>,
     /// Whether text is added to contexts.
     pub add: Option<bool>,
+    /// What is said of others that work on the same files.
+    pub coordination: Option<Coordination>,
     /// Bytes of a result that are recorded; a longer one loses its middle.
     pub result_bytes_max: Option<u64>,
     /// Files of which nothing is recorded, as `.gitignore` patterns.
     pub exclude: Vec<String>,
+}
+
+/// What agents are told of others that work on the same files; the strictest one is the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Coordination {
+    /// Nothing.
+    Off,
+    /// A line before an edit, and at a prompt.
+    #[default]
+    Warn,
+    /// Likewise, and a person is asked before the edit, where the host can ask.
+    Ask,
+}
+
+impl Coordination {
+    /// Whether agents are told anything.
+    #[must_use]
+    pub const fn informs(self) -> bool {
+        !matches!(self, Self::Off)
+    }
 }
 
 impl CaptureTable {
@@ -65,6 +88,7 @@ impl CaptureTable {
             answers: both(self.answers, other.answers),
             tools: both(self.tools, other.tools),
             add: both(self.add, other.add),
+            coordination: self.coordination.max(other.coordination),
             result_bytes_max: least.into_iter().flatten().min(),
             exclude: [other.exclude.as_slice(), &self.exclude].concat(),
         }

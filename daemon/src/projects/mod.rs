@@ -45,7 +45,7 @@ pub(crate) use command::{
 pub use feature::{Limits, ProjectState, Settings};
 pub use files::{record_without, remove_files};
 pub use location::{Configured, ProjectLocation};
-pub use marker::{CaptureTable, Marker, lines as marker_lines, path as marker_path};
+pub use marker::{CaptureTable, Coordination, Marker, lines as marker_lines, path as marker_path};
 pub use passages::{Passage, content, drawn_on, passages, position_of};
 pub use view::{
     FileRow, SPACE, apply, file, file_types, files, folders, forget, name_of, project, shared_with,

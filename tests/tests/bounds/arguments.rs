@@ -156,6 +156,10 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
             json!({"checkpoint": new}),
         ]),
         "brief" => one(json!({"max_tokens": 16_000})),
+        "handoff" => one(json!({"session": session, "max_tokens": 16_000})),
+        "continue_session" => one(json!({"from": session, "max_tokens": 16_000})),
+        "who" => one(json!({"project": project})),
+        "watch" => one(json!({"session": session, "after": 0})),
         "pause_capture" => one(json!({"ms": 1})),
         "resume_capture" | "compact" | "get_work_item_list" | "get_work_item_summary" => {
             one(json!({}))

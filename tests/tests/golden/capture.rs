@@ -1,8 +1,8 @@
 //! One observation of each shape: alone, before a step, with all its fields; and a message that is to be remembered.
 
 use lored::events::capture::{
-    CapturePaused, ContentMark, Following, Observation, ObservationDetails, ObservationRepeated,
-    PlannedItem, TokenUse,
+    CapturePaused, ContentMark, ContinuedSession, Following, Observation, ObservationDetails,
+    ObservationRepeated, PlannedItem, TokenUse,
 };
 use lored::events::trust::{Judgement, SuspicionReviewed};
 use lored::log::{EncodedEvent, EventKind};
@@ -22,6 +22,7 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
         joined: None,
         suspect: Vec::new(),
         mark: None,
+        continues: None,
     };
     let least = ObservationDetails::default();
     events.add("host_observed", kind, &alone, &least);
@@ -137,6 +138,16 @@ fn marked(events: &mut Events, start: Observation) {
     };
     events.add("host_observed_tokens", kind, &observed, &tokens(4, 5));
     events.add("host_observed_tokens_least", kind, &observed, &tokens(0, 0));
+    let handoff = Observation {
+        what: "handoff".to_owned(),
+        mark: None,
+        continues: Some(ContinuedSession {
+            session: "s-0".to_owned(),
+            position: 12,
+        }),
+        ..observed
+    };
+    events.add("host_observed_handoff", kind, &handoff, &details);
 }
 
 /// A suspicious plan and message, and what a person says about the message.

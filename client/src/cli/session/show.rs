@@ -20,6 +20,8 @@ const FACTS: &[Column] = &[
         Value::Null => String::new(),
         parent => fill("{session} at {position}", parent),
     }),
+    column_of("continues", |session| handoffs(session, "continues")),
+    column_of("continued by", |session| handoffs(session, "continued_by")),
     column("created", "{created_at:time}"),
     column("last activity", "{last_activity:time}"),
     column("last looked at", "{last_accessed_at:time}"),
@@ -53,6 +55,15 @@ const TOOLS: &[Column] = &[
         fill(template, tool)
     }),
 ];
+
+/// Lists the sessions of handoffs.
+fn handoffs(session: &Value, list_of: &str) -> String {
+    let all = list(session, list_of).iter();
+    let all: Vec<String> = all
+        .map(|one| fill("{session} at {position}", one))
+        .collect();
+    all.join(", ")
+}
 
 /// Formats the whole reply.
 pub fn session(session: &Value) -> String {

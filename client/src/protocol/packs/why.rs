@@ -24,6 +24,8 @@ pub enum MadeFor {
     ToolFailed,
     /// A subagent that was about to start, likewise.
     BeforeSubagent,
+    /// Another agent that continues the work of the session.
+    Handoff,
 }
 
 /// Arguments of `why`: exactly one of `pack`, `message`, `step`, `execution`, `checkpoint` and

@@ -4,6 +4,7 @@ use lore_wire::wire;
 use serde_json::{Map, Value};
 
 use super::{SessionParent, SessionState};
+use crate::protocol::coordination::ContinuedSession;
 use crate::protocol::entities::Entity;
 use crate::protocol::messages::ToolStatus;
 use crate::protocol::{Position, SessionId};
@@ -106,6 +107,12 @@ pub struct GetSessionReply {
     pub agents: Vec<String>,
     /// Its parent session, if it is a fork.
     pub parent: Option<SessionParent>,
+    /// The sessions whose work it continues, the last handoff first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continues: Vec<ContinuedSession>,
+    /// The sessions that continue its work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub continued_by: Vec<ContinuedSession>,
     /// Time it was created, RFC 3339.
     pub created_at: String,
     /// Time of its last event, RFC 3339.

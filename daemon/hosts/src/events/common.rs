@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::{EventKind, duration};
 use crate::fields::{any, filled, is_true, list, owned, text, unpacked};
+use crate::handoff::Handoff;
 use crate::host::Host;
 use crate::key::Fingerprint;
 use crate::maker::Maker;
@@ -181,7 +182,7 @@ pub fn clean_prompt(host: Host, text: &str, marks: &OwnMarks<'_>) -> String {
     without_elements(&text, "private").trim().to_owned()
 }
 
-/// Adds a prompt, unless nothing of the author's is left.
+/// Adds a prompt, unless nothing of the author's is left, and before it what it hands over.
 pub fn add_prompt(
     maker: &mut Maker,
     text: &str,
@@ -189,6 +190,10 @@ pub fn add_prompt(
     id: Option<&str>,
     marks: &OwnMarks<'_>,
 ) {
+    if let Some(handoff) = Handoff::in_prompt(text, marks) {
+        let id = format!("{}@{}", handoff.session, handoff.position);
+        maker.add(Observed::HandedOver(handoff), Some(&id));
+    }
     let text = clean_prompt(maker.source.host, text, marks);
     if !text.is_empty() {
         maker.add(Observed::Prompt { text, author }, id);

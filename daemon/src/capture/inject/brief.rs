@@ -12,6 +12,7 @@ use lored_moments::{
 use super::notes::NotePassage;
 use super::sources::{ShownItems, message_item, step_item};
 use super::{BYTES_MAX, Draft, Project, WorkStart, Writer};
+use crate::capture::intents::is_at_work;
 use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEntry, TrailEvent};
 use crate::clock::Micros;
 use crate::events::packs::Item;
@@ -24,8 +25,6 @@ const RULES_MAX: usize = 20;
 const FILES_MAX: usize = 6;
 /// Commands that are named as done.
 const COMMANDS_MAX: usize = 3;
-/// Time since its last event within which an agent is at work: 30 minutes.
-const AT_WORK_MICROS: Micros = 30 * 60 * 1_000_000;
 /// Words from which on a prompt says by itself what is wanted.
 const WORDS_MIN: usize = 4;
 /// Bytes of a token, about: a text that is too long in bytes is written again with fewer tokens.
@@ -77,7 +76,7 @@ pub(super) fn write(
             .then(|| described(writer, row, &trail))
             .flatten();
         // A session is described once: what it was asked and did says more than that it is at work.
-        if described.is_none() && is_at_work(writer, row, &trail) {
+        if described.is_none() && is_at_work(writer.processes, &trail, writer.now) {
             others.extend(at_work(writer, row, &trail));
         }
         sessions.extend(described);
@@ -246,7 +245,7 @@ fn described(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<Des
     }
     let age = writer.now.saturating_sub(row.last_activity);
     Some(Described {
-        agent: match is_at_work(writer, row, trail) {
+        agent: match is_at_work(writer.processes, trail, writer.now) {
             true => format!("{}, at work now", agent(trail)),
             false => agent(trail),
         },
@@ -274,11 +273,6 @@ fn at_work(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> Option<Strin
     is_known.then(|| other_line(&agent(trail), &since, &files, task))
 }
 
-/// Whether a session is being worked in now.
-pub(super) fn is_at_work(writer: &Writer<'_>, row: &SessionRow, trail: &Trail) -> bool {
-    writer.now.saturating_sub(row.last_activity) < AT_WORK_MICROS && !has_ended(trail)
-}
-
 /// Returns the last prompt that says by itself what is wanted: message ID and text.
 pub(super) fn request(trail: &Trail) -> Option<(&str, &str)> {
     let prompts = super::compaction::prompts(trail);
@@ -291,7 +285,8 @@ pub(super) fn request(trail: &Trail) -> Option<(&str, &str)> {
         .copied()
 }
 
-fn last_answer(trail: &Trail) -> Option<(&str, &str)> {
+/// Returns the last answer: message ID and text.
+pub(super) fn last_answer(trail: &Trail) -> Option<(&str, &str)> {
     trail
         .happened
         .iter()
@@ -343,16 +338,6 @@ fn open_failure(trail: &Trail) -> Option<&CallEnd> {
         }
     }
     None
-}
-
-/// Whether the host's session ended, and was not started again.
-fn has_ended(trail: &Trail) -> bool {
-    let last = trail
-        .happened
-        .iter()
-        .rev()
-        .find(|one| !matches!(one.event, TrailEvent::TurnEnded | TrailEvent::Shown(_)));
-    matches!(last.map(|one| &one.event), Some(TrailEvent::Ended))
 }
 
 fn is_done(state: &str) -> bool {

@@ -13,21 +13,37 @@ use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEvent};
 use crate::events::capture::PlannedItem;
 use crate::events::packs::Item;
 
-/// Writes what the session is at; `None` if it has done nothing yet.
-pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option<Draft> {
-    let prompts = prompts(trail);
-    let (plan, plan_text) = plan(trail);
-    let decisions: Vec<&KnownSentence> = trail
-        .known
+/// Writes what the session is at; `None` if it has done nothing yet. `trails` are those of the sessions whose work it
+/// continues, the first one first, and its own.
+pub(super) fn write(writer: &Writer<'_>, trails: &[&Trail], budget: usize) -> Option<Draft> {
+    let prompts: Vec<(&str, (&str, &str))> = trails
         .iter()
-        .filter(|one| one.sentence.cue >= CUE_COUNTS)
+        .flat_map(|trail| {
+            prompts(trail)
+                .into_iter()
+                .map(|one| (trail.session.as_str(), one))
+        })
         .collect();
-    let files = files(trail);
-    let commands: Vec<&CallEnd> = calls(trail)
-        .filter(|call| call.command.is_some() && !call.is_interrupted)
+    // A session that continues another one has its plan until it makes its own.
+    let plans = trails.iter().rev().map(|trail| plan(trail));
+    let mut plans = plans.filter(|(items, prose)| !items.is_empty() || prose.is_some());
+    let (plan, plan_text) = plans.next().unwrap_or_default();
+    let decisions: Vec<(&str, &KnownSentence)> = trails
+        .iter()
+        .flat_map(|trail| trail.known.iter().map(|one| (trail.session.as_str(), one)))
+        .filter(|(_, one)| one.sentence.cue >= CUE_COUNTS)
+        .collect();
+    let files = files(trails);
+    let commands: Vec<(&str, &CallEnd)> = trails
+        .iter()
+        .flat_map(|trail| calls(trail).map(|call| (trail.session.as_str(), call)))
+        .filter(|(_, call)| call.command.is_some() && !call.is_interrupted)
         .collect();
     let work = WorkInFlight {
-        prompts: &prompts.iter().map(|(_, text)| *text).collect::<Vec<_>>(),
+        prompts: &prompts
+            .iter()
+            .map(|(_, (_, text))| *text)
+            .collect::<Vec<_>>(),
         plan: &plan
             .iter()
             .map(|item| PlanEntry {
@@ -38,7 +54,7 @@ pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option
         plan_text: plan_text.unwrap_or_default(),
         decisions: &decisions
             .iter()
-            .map(|one| DecisionEntry {
+            .map(|(_, one)| DecisionEntry {
                 text: &one.sentence.text,
                 speaker: one.speaker,
             })
@@ -53,7 +69,7 @@ pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option
             .collect::<Vec<_>>(),
         commands: &commands
             .iter()
-            .map(|call| CommandEntry {
+            .map(|(_, call)| CommandEntry {
                 line: call.command.as_deref().unwrap_or_default(),
                 exit_status: call.exit_status,
                 is_failure: call.is_failure,
@@ -71,16 +87,23 @@ pub(super) fn write(writer: &Writer<'_>, trail: &Trail, budget: usize) -> Option
         return None;
     }
     let sources = composed.pieces.iter().filter_map(|(section, at)| {
-        let item = match section {
-            Section::Request | Section::Prompts => message_item(prompts.get(*at)?.0),
-            Section::Decisions => message_item(&decisions.get(*at)?.message),
+        let (session, item) = match section {
+            Section::Request | Section::Prompts => {
+                let (session, (message, _)) = prompts.get(*at)?;
+                (session, message_item(message))
+            }
+            Section::Decisions => {
+                let (session, one) = decisions.get(*at)?;
+                (session, message_item(&one.message))
+            }
             // A forgotten step has no number.
             Section::Commands | Section::Failure => {
-                step_item(commands.get(*at).filter(|call| call.step > 0)?)
+                let (session, call) = commands.get(*at).filter(|(_, call)| call.step > 0)?;
+                (session, step_item(call))
             }
             Section::Plan | Section::Files | Section::Values => return None,
         };
-        Some((trail.session.clone(), item))
+        Some(((*session).to_owned(), item))
     });
     let sources: Vec<(String, Item)> = sources.collect();
     Some(Draft {
@@ -150,10 +173,11 @@ struct UsedFile<'t> {
     last_use: usize,
 }
 
-/// Returns the files of a session in the order of their last use.
-fn files(trail: &Trail) -> Vec<UsedFile<'_>> {
+/// Returns the files of sessions in the order of their last use.
+fn files<'t>(trails: &[&'t Trail]) -> Vec<UsedFile<'t>> {
     let mut files: HashMap<&str, UsedFile<'_>> = HashMap::new();
-    for (at, call) in calls(trail).enumerate() {
+    let calls = trails.iter().flat_map(|trail| calls(trail));
+    for (at, call) in calls.enumerate() {
         let edits = call.edits.iter().map(|path| (path, true));
         let reads = call.reads.iter().map(|path| (path, false));
         for (path, is_edit) in edits.chain(reads) {

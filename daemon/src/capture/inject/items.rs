@@ -3,15 +3,14 @@
 use std::collections::BTreeSet;
 
 use lored_moments::{
-    Freshness, Heading, Provenance, Selection, changed_line, compose_lines, item_line, other_line,
-    select_for_edit,
+    Freshness, Heading, Provenance, Selection, compose_lines, item_line, select_for_edit,
 };
 
 use super::knowledge::{Knowledge, KnownItem, source};
-use super::sources::{ShownItems, message_item, step_item};
+use super::others::{OtherLine, changes, collisions};
+use super::sources::{ShownItems, message_item};
 use super::{Draft, Project, Writer};
 use crate::capture::memory::{KnownSentence, Trail, TrailEvent};
-use crate::events::packs::Item;
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 
@@ -54,7 +53,7 @@ pub(super) fn for_prompt(
     let turn = project.own_trail(|trail| knowledge.turn_of(trail));
     let turn = turn.unwrap_or(u64::MAX);
     let selection = knowledge.select(prompt, turn, vector, &|at| is_shown(&knowledge, shown, at));
-    let mut changes = changes(writer, project);
+    let mut changes = changes(writer, project, shown);
     if selection.items.is_empty() {
         let quote = knowledge
             .printed
@@ -68,8 +67,7 @@ pub(super) fn for_prompt(
         &knowledge,
         writer,
         Heading::Prompt,
-        &selection,
-        &changes,
+        (&[], &selection, &changes),
         budget,
     );
     knowledge.answered(prompt, turn, selection.top, vector.is_some());
@@ -95,18 +93,24 @@ pub(super) fn for_task(
         }
         selection.items.extend(more.items);
     }
-    lines(&knowledge, writer, Heading::Task, &selection, &[], budget)
+    lines(
+        &knowledge,
+        writer,
+        Heading::Task,
+        (&[], &selection, &[]),
+        budget,
+    )
 }
 
-/// Writes what is known about files that are about to be edited, and who else works on them. The first edit comes with its
-/// vector, if there is one.
+/// Writes what is known about files that are about to be edited, and who else works on them, and returns whether someone
+/// does. The first edit comes with its vector, if there is one.
 pub(super) fn for_edit(
     writer: &Writer<'_>,
     project: &Project,
     (edits, vector): (&[(String, String)], Option<&[f32]>),
     shown: &ShownItems,
     budget: usize,
-) -> Option<Draft> {
+) -> Option<(Draft, bool)> {
     let mut knowledge = lock_unpoisoned(&project.knowledge);
     knowledge.catch_up(project, None);
     let mut selection = Selection::default();
@@ -125,108 +129,20 @@ pub(super) fn for_edit(
             }
         }
     }
-    let others = others(writer, project, edits);
-    lines(
+    // A collision comes first: it is there now, and what is known can be read later.
+    let collisions = collisions(writer, project, edits);
+    let draft = lines(
         &knowledge,
         writer,
         Heading::Edit,
-        &selection,
-        &others,
+        (&collisions, &selection, &[]),
         budget,
-    )
-}
-
-/// A line about another session or of what a command printed, with the step that it is about.
-struct OtherLine {
-    text: String,
-    source: Option<(String, Item)>,
-}
-
-/// Returns a line for each other session that works on one of these files now.
-fn others(writer: &Writer<'_>, project: &Project, edits: &[(String, String)]) -> Vec<OtherLine> {
-    let mut lines = Vec::new();
-    for (row, trail) in &project.sessions {
-        let trail = lock_unpoisoned(trail);
-        if trail.session == project.own || !super::brief::is_at_work(writer, row, &trail) {
-            continue;
-        }
-        let touched = trail.happened.iter().rev().find_map(|one| {
-            let files = match &one.event {
-                TrailEvent::Called(call) if !call.is_failure => &call.edits,
-                TrailEvent::Began { edits, .. } => edits,
-                _ => return None,
-            };
-            let path = files
-                .iter()
-                .find(|file| edits.iter().any(|(path, _)| path == *file))?;
-            Some((one.at, path.clone()))
-        });
-        if let Some((at, path)) = touched {
-            let task = super::brief::request(&trail).map_or("", |(_, text)| text);
-            let text = other_line(
-                &super::brief::agent(&trail),
-                &writer.ago(at),
-                &[writer.shown_path(&path)],
-                task,
-            );
-            lines.push(OtherLine { text, source: None });
-        }
-    }
-    lines
-}
-
-/// Returns a line for each other session that changed, since the last turn of this one, a file that this one read or
-/// changed. Subagents are no others: they report to it.
-fn changes(writer: &Writer<'_>, project: &Project) -> Vec<OtherLine> {
-    let Some((since, files, parent)) = project.own_trail(last_turn).flatten() else {
-        return Vec::new();
-    };
-    let mut lines = Vec::new();
-    for trail in project.trails() {
-        let trail = lock_unpoisoned(trail);
-        let is_subagent = trail.parent.as_ref() == Some(&project.own);
-        if trail.session == project.own || is_subagent || parent.as_ref() == Some(&trail.session) {
-            continue;
-        }
-        let newest = trail.happened.iter().rev();
-        let mut newest = newest.take_while(|one| one.position > since);
-        let changed = newest.find_map(|one| match &one.event {
-            TrailEvent::Called(call) if !call.is_failure => {
-                let path = call.edits.iter().find(|path| files.contains(*path))?;
-                Some((one.at, path.clone(), step_item(call)))
-            }
-            _ => None,
-        });
-        if let Some((at, path, step)) = changed {
-            let task = super::brief::request(&trail).map_or("", |(_, text)| text);
-            let agent = super::brief::agent(&trail);
-            lines.push(OtherLine {
-                text: changed_line(&agent, &writer.ago(at), writer.shown_path(&path), task),
-                source: Some((trail.session.clone(), step)),
-            });
-        }
-    }
-    lines
-}
-
-/// Returns the position up to which a session worked before the prompt that is being answered, the files that it read or
-/// changed, and its parent; `None` if this is its first prompt.
-fn last_turn(trail: &Trail) -> Option<(Position, BTreeSet<String>, Option<String>)> {
-    let asked = last_prompt(trail)?;
-    let before = trail.happened.iter().filter(|one| one.position < asked);
-    let mut files = BTreeSet::new();
-    let mut since = None;
-    for one in before {
-        since = Some(one.position);
-        if let TrailEvent::Called(call) = &one.event {
-            files.extend(call.edits.iter().chain(&call.reads).cloned());
-        }
-    }
-    Some((since?, files, trail.parent.clone()))
+    );
+    draft.map(|draft| (draft, !collisions.is_empty()))
 }
 
 /// Returns the position of the user's last prompt.
-fn last_prompt(trail: &Trail) -> Option<Position> {
+pub(super) fn last_prompt(trail: &Trail) -> Option<Position> {
     let mut newest = trail.happened.iter().rev();
     let last = newest.find(|one| matches!(one.event, TrailEvent::Prompt { is_users: true, .. }));
     last.map(|one| one.position)
@@ -237,34 +153,40 @@ fn is_shown(knowledge: &Knowledge, shown: &ShownItems, at: usize) -> bool {
     known.is_none_or(|one| shown.has_said(&one.session, &one.known))
 }
 
-/// Writes the lines of selected items.
+/// Writes lines: first some about others, then those of selected items, then more about others.
 fn lines(
     knowledge: &Knowledge,
     writer: &Writer<'_>,
     heading: Heading,
-    selection: &Selection,
-    others: &[OtherLine],
+    (first, selection, last): (&[OtherLine], &Selection, &[OtherLine]),
     budget: usize,
 ) -> Option<Draft> {
     let chosen = selection.items.iter();
     let chosen = chosen.filter_map(|one| knowledge.known.get(one.index));
     let chosen: Vec<&KnownItem> = chosen.collect();
-    let lines = chosen
+    let items = chosen
         .iter()
         .map(|one| line(writer, &one.known, one.cited.freshness(writer)));
-    let lines: Vec<String> = lines.collect();
-    let texts: Vec<String> = others.iter().map(|one| one.text.clone()).collect();
+    let lines: Vec<String> = first
+        .iter()
+        .map(|one| one.text.clone())
+        .chain(items)
+        .collect();
+    let texts: Vec<String> = last.iter().map(|one| one.text.clone()).collect();
     let composed = compose_lines(heading, &lines, &texts, budget, &writer.count());
     if composed.text.is_empty() {
         return None;
     }
-    let sources = chosen.iter().take(composed.lines);
-    let sources = sources.map(|one| (one.session.clone(), message_item(&one.known.message)));
-    let steps = others.iter().take(composed.others);
-    let steps = steps.filter_map(|one| one.source.clone());
+    let of_items = chosen
+        .iter()
+        .map(|one| Some((one.session.clone(), message_item(&one.known.message))));
+    let of_first = first.iter().map(|one| one.source.clone());
+    let sources = of_first.chain(of_items).take(composed.lines);
+    let of_last = last.iter().map(|one| one.source.clone());
+    let sources = sources.chain(of_last.take(composed.others));
     Some(Draft {
         text: composed.text,
-        sources: sources.chain(steps).collect(),
+        sources: sources.flatten().collect(),
         notes: Vec::new(),
     })
 }

@@ -8,10 +8,12 @@ mod cited_lines;
 mod compaction;
 mod failure;
 mod freshness;
+mod handoff;
 mod items;
 pub(super) mod knowledge;
 pub(super) mod meaning;
 mod notes;
+mod others;
 mod point;
 mod printed;
 mod receipts;
@@ -26,6 +28,7 @@ use lored_moments::edit_subject;
 use lored_redact::Redactor;
 
 use super::Capture;
+use super::host_processes::HostProcesses;
 use super::memory::{RememberedItem, SharedTrail, Trail, TrailEntry, TrailEvent};
 use crate::checkpoints::Checkpoints;
 use crate::clock::{Micros, format_time};
@@ -35,7 +38,7 @@ use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::operation::{Caller, Context, blocking};
 use crate::packs::{self, AddedText};
-use crate::projects::ProjectState;
+use crate::projects::{Coordination, ProjectState};
 use crate::search::SearchIndexes;
 use crate::sessions::SessionRow;
 use crate::state::State;
@@ -135,9 +138,29 @@ struct Writer<'w> {
     reaches_files: bool,
     /// What is said of them has no secrets.
     redactor: &'w Redactor,
+    /// The processes of hosts.
+    processes: &'w HostProcesses,
+    /// What is said of others that work on the same files.
+    coordination: Coordination,
 }
 
-impl Writer<'_> {
+impl<'w> Writer<'w> {
+    fn new(
+        cx: &'w Context,
+        folder: Option<&'w str>,
+        coordination: Coordination,
+    ) -> Result<Self, Refusal> {
+        Ok(Self {
+            tokens: &Checkpoints::of(cx)?.tokens,
+            folder,
+            now: cx.engine.clock().now(),
+            reaches_files: cx.reaches_files,
+            redactor: &cx.redactor,
+            processes: &Capture::of(cx)?.host_processes,
+            coordination,
+        })
+    }
+
     fn count(&self) -> impl Fn(&str) -> usize + '_ {
         |text| self.tokens.count(text)
     }
@@ -170,6 +193,15 @@ impl Writer<'_> {
     }
 }
 
+/// What is added to a model's context.
+#[derive(Debug, Default)]
+pub(super) struct Addition {
+    /// The text; may be empty.
+    pub text: String,
+    /// Whether it says that someone else works on a file that is about to be edited.
+    pub is_collision: bool,
+}
+
 /// Decides what to add at a point of a session, records it, and returns it; empty if there is nothing to add. `at` is
 /// the position of what the hook reported.
 pub(super) async fn add(
@@ -178,13 +210,13 @@ pub(super) async fn add(
     point: InjectionPoint,
     session: String,
     at: Position,
-) -> String {
+) -> Addition {
     match try_add(cx, caller, point, session, at).await {
         Ok(text) => text,
         Err(refusal) => {
             // The turn goes on without it.
             tracing::warn!(%refusal, "nothing was added to a model's context");
-            String::new()
+            Addition::default()
         }
     }
 }
@@ -195,7 +227,7 @@ async fn try_add(
     point: InjectionPoint,
     session: String,
     at: Position,
-) -> Result<String, Refusal> {
+) -> Result<Addition, Refusal> {
     let state = State::live(cx, Some(at)).await?;
     let read_at = state.position();
     let (shared, of) = (Arc::clone(cx), session.clone());
@@ -212,36 +244,37 @@ async fn try_add(
             tracing::warn!(%refusal, "what the project knows was not gathered");
         }
     });
-    let Some(added) = added else {
-        return Ok(String::new());
+    let Some((added, is_collision)) = added else {
+        return Ok(Addition::default());
     };
     let receipt = packs::receipt(cx, &session, read_at, &added);
     cx.write(caller, None, 0, receipt).await?;
-    Ok(added.text)
+    Ok(Addition {
+        text: added.text,
+        is_collision,
+    })
 }
 
-/// Decides what to add.
+/// Decides what to add, and whether it says that someone else works on a file that is about to be edited.
 fn decide(
     cx: &Context,
     state: &State,
     session: &str,
     point: &InjectionPoint,
-) -> Result<Option<AddedText>, Refusal> {
+) -> Result<Option<(AddedText, bool)>, Refusal> {
     let capture = Capture::of(cx)?;
     let Some(own) = capture.trails.of(cx, state, session)? else {
         return Ok(None);
     };
-    let writer = Writer {
-        tokens: &Checkpoints::of(cx)?.tokens,
-        folder: point.folder.as_deref(),
-        now: cx.engine.clock().now(),
-        reaches_files: cx.reaches_files,
-        redactor: &cx.redactor,
-    };
+    let writer = Writer::new(cx, point.folder.as_deref(), point.coordination)?;
     let moment = owed(&lock_unpoisoned(&own), point);
     let budget = moment.tokens_max();
+    let mut is_collision = false;
     let draft = match moment {
-        Moment::AfterCompaction => compaction::write(&writer, &lock_unpoisoned(&own), budget),
+        Moment::AfterCompaction => {
+            let chain = handoff::chain(cx, state, own)?;
+            handoff::read_chain(&chain, |trails| compaction::write(&writer, trails, budget))
+        }
         Moment::ToolFailed => match &point.failure {
             Some((line, output)) => {
                 let shown = ShownItems::to(&lock_unpoisoned(&own));
@@ -278,7 +311,11 @@ fn decide(
                 None => None,
             };
             let edits = (point.edits.as_slice(), vector.as_deref());
-            items::for_edit(&writer, &project, edits, &shown, budget)
+            let written = items::for_edit(&writer, &project, edits, &shown, budget);
+            is_collision = written
+                .as_ref()
+                .is_some_and(|(_, is_collision)| *is_collision);
+            written.map(|(draft, _)| draft)
         }
         Moment::BeforeSubagent => {
             let project = project_of(cx, state, &own)?;
@@ -286,14 +323,62 @@ fn decide(
             items::for_task(&writer, &project, (&point.text, vector.as_deref()), budget)
         }
     };
-    Ok(draft.map(|draft| AddedText {
-        made_for: purpose(moment),
-        wanted: point.text.clone(),
+    let added = draft.map(|draft| {
+        let wanted = point.text.clone();
+        (
+            added(&writer, purpose(moment), wanted, draft, budget),
+            is_collision,
+        )
+    });
+    Ok(added)
+}
+
+fn added(
+    writer: &Writer<'_>,
+    made_for: PackPurpose,
+    wanted: String,
+    draft: Draft,
+    budget: usize,
+) -> AddedText {
+    AddedText {
+        made_for,
+        wanted,
         tokens: writer.tokens.count(&draft.text) as u64,
         budget: budget as u64,
         text: draft.text.clone(),
         sources: draft.dependencies(),
-    }))
+    }
+}
+
+/// Returns what another agent needs to continue the work of a session; `None` if nothing is known of it.
+///
+/// Reads the log; do not call it on the event loop.
+///
+/// # Errors
+/// When a row or record cannot be read.
+pub(super) fn handoff_of(
+    cx: &Context,
+    state: &State,
+    session: &str,
+    budget: usize,
+) -> Result<Option<AddedText>, Refusal> {
+    let Some(own) = Capture::of(cx)?.trails.of(cx, state, session)? else {
+        return Ok(None);
+    };
+    let writer = Writer::new(cx, None, Coordination::Off)?;
+    let chain = handoff::chain(cx, state, own)?;
+    let at = state.position();
+    let draft = handoff::read_chain(&chain, |trails| handoff::write(&writer, trails, at, budget));
+    let made = draft.map(|draft| {
+        added(
+            &writer,
+            PackPurpose::Handoff,
+            session.to_owned(),
+            draft,
+            budget,
+        )
+    });
+    Ok(made)
 }
 
 /// Returns the brief of a project, as the session `own` may see it, and its number of tokens; empty if nothing is known.
@@ -310,13 +395,7 @@ pub(super) fn brief_of(
     budget: usize,
 ) -> Result<(String, u64), Refusal> {
     let project = project_named(cx, state, project, own)?;
-    let writer = Writer {
-        tokens: &Checkpoints::of(cx)?.tokens,
-        folder,
-        now: cx.engine.clock().now(),
-        reaches_files: cx.reaches_files,
-        redactor: &cx.redactor,
-    };
+    let writer = Writer::new(cx, folder, Coordination::Warn)?;
     let work = WorkStart::of(cx, folder, "")?;
     let shown = ShownItems::default();
     let notes = notes::of(cx, state, &project, &shown)?;
@@ -324,6 +403,12 @@ pub(super) fn brief_of(
     let text = draft.map(|draft| draft.text).unwrap_or_default();
     let tokens = writer.tokens.count(&text) as u64;
     Ok((text, tokens))
+}
+
+/// Returns the agent of a session, and what it was asked last.
+pub(super) fn agent_and_task(trail: &Trail) -> (String, Option<String>) {
+    let task = brief::request(trail).map(|(_, text)| text.to_owned());
+    (brief::agent(trail), task)
 }
 
 /// Returns the sessions of the project of a session; none if it has no project.

@@ -2,6 +2,8 @@
 
 use lored_hosts::{Delivery, HookEvent, Host, Moment, Observed, ToolKind};
 
+use crate::projects::Coordination;
+
 /// A point at which text may be added to a model's context.
 #[derive(Clone, Debug)]
 pub struct InjectionPoint {
@@ -17,6 +19,8 @@ pub struct InjectionPoint {
     pub failure: Option<(String, String)>,
     /// The working folder.
     pub folder: Option<String>,
+    /// What is said of others that work on the same files.
+    pub coordination: Coordination,
 }
 
 impl InjectionPoint {
@@ -30,6 +34,7 @@ impl InjectionPoint {
             edits: Vec::new(),
             failure: None,
             folder: event.source.cwd.clone(),
+            coordination: Coordination::default(),
         };
         for observation in &event.observations {
             point.take(&observation.what);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEvent};
-use crate::events::packs::Item;
+use crate::events::packs::{Item, PackPurpose};
 use crate::log::Position;
 
 /// Returns the item of a message.
@@ -42,6 +42,8 @@ impl ShownItems {
                     shown.since = one.position;
                     break;
                 }
+                // What is handed over goes to another model.
+                TrailEvent::Shown(pack) if pack.made_for == PackPurpose::Handoff => {}
                 TrailEvent::Shown(pack) => {
                     for source in &pack.rests_on {
                         let session = source.session.as_ref().unwrap_or(&own.session);
@@ -57,6 +59,11 @@ impl ShownItems {
     /// Returns whether a context file was shown in this version.
     pub fn has_note(&self, file: &Item) -> bool {
         self.added.iter().any(|(_, item)| item == file)
+    }
+
+    /// Returns whether an item of a session was added.
+    pub fn has(&self, session: &str, item: &Item) -> bool {
+        self.added.contains(&(session.to_owned(), item.clone()))
     }
 
     /// Returns whether a sentence of a session is there.

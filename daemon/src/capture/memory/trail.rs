@@ -13,7 +13,7 @@ use super::reading::{beginning, ends, forgotten_call, observed, written};
 use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::events::capture::{
-    CaptureEvent, Following, Observation, ObservationDetails, PlannedItem,
+    CaptureEvent, ContinuedSession, Following, Observation, ObservationDetails, PlannedItem,
 };
 use crate::events::messages::{MessageEvent, MessageRecorded, Sender};
 use crate::events::packs::{PackBuilt, PackEvent};
@@ -46,6 +46,14 @@ pub struct Trail {
     pub parent: Option<String>,
     /// The branch on which it was worked last.
     pub branch: Option<String>,
+    /// The folder in which it was worked last.
+    pub folder: Option<String>,
+    /// The session whose work it continues.
+    pub continues: Option<ContinuedSession>,
+    /// Where it began to continue which session.
+    pub continued_at: Option<(Position, String)>,
+    /// The host's process, as `process:PID:START`.
+    pub process: Option<String>,
     /// What happened, the oldest first.
     pub happened: VecDeque<TrailEntry>,
     /// Sentences that hold for longer than their turn, the oldest first.
@@ -177,6 +185,10 @@ impl Trail {
             turn: 0,
             parent: None,
             branch: None,
+            folder: None,
+            continues: None,
+            continued_at: None,
+            process: None,
             failures: None,
             read_up_to: Position(0),
             bytes: 0,
@@ -420,6 +432,18 @@ impl Trail {
                 }
                 if details.branch.is_some() {
                     self.branch.clone_from(&details.branch);
+                }
+                if details.folder.is_some() {
+                    self.folder.clone_from(&details.folder);
+                }
+                if meta.joined.is_some() {
+                    self.process.clone_from(&meta.joined);
+                }
+                if let Some(other) = &meta.continues
+                    && other.session != self.session
+                {
+                    self.continues = Some(other.clone());
+                    self.continued_at = Some((event.position(), other.session.clone()));
                 }
                 match meta.following {
                     Some(Following::Message | Following::Step) => {

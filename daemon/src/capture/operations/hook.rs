@@ -11,7 +11,7 @@ use lored_redact::SecretCounts;
 
 use super::prepare;
 use crate::capture::command::RecordObservation;
-use crate::capture::inject::{self, InjectionPoint};
+use crate::capture::inject::{self, Addition, InjectionPoint};
 use crate::capture::{Capture, view, whose};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
@@ -19,7 +19,7 @@ use crate::events::Event;
 use crate::events::capture::CaptureEvent;
 use crate::log::Hash;
 use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
-use crate::projects::ProjectState;
+use crate::projects::{Coordination, ProjectState};
 use crate::search::SearchIndexes;
 use crate::state::State;
 
@@ -27,6 +27,8 @@ use crate::state::State;
 const INLINE_BYTES_MAX: usize = 2 << 10;
 /// Age of a report after which its hook has gone, unless it says otherwise, in milliseconds.
 const WAITS_MS: u64 = 100;
+/// Why a person is asked before an edit.
+const ASKED: &str = "Another session works on this file now; lore says which one.";
 /// What the idempotency key of an observation stands for: its key alone identifies it.
 const CLAIMED: &[u8] = b"record_hook";
 
@@ -122,6 +124,11 @@ impl HookReport {
         }
         let rules = whose::rules(cx, capture, state, caller.dir.as_deref())?;
         let point = point.filter(|_| rules.as_ref().is_none_or(|rules| rules.adds()));
+        let coordination = rules.as_ref().map(|rules| rules.coordination());
+        let point = point.map(|point| InjectionPoint {
+            coordination: coordination.unwrap_or_default(),
+            ..point
+        });
         if let Some(rules) = &rules {
             event.observations.retain(|one| rules.records(one));
             for one in &mut event.observations {
@@ -131,6 +138,9 @@ impl HookReport {
         // Hooks of hosts that give no id state the process itself.
         let process = args.process.filter(|_| hook.boxed_as.is_none());
         let process = process.or_else(|| hook.host_session.clone());
+        if let Some(process) = process.as_deref().filter(|one| one.starts_with("process:")) {
+            capture.host_processes.note(process);
+        }
         let mut joined = match process {
             Some(process) => whose::joined(state, &caller, process)?,
             None => None,
@@ -182,13 +192,18 @@ impl HookReport {
             }
             count(&mut reply, outcome)?;
         }
-        let text = match (self.point, session) {
+        let asks = self.point.as_ref().map(|point| point.coordination) == Some(Coordination::Ask);
+        let added = match (self.point, session) {
             (Some(point), Some(session)) if is_new => {
                 inject::add(cx, &self.caller, point, session, reply.position).await
             }
-            _ => String::new(),
+            _ => Addition::default(),
         };
-        let output = lored_hosts::render(self.event.host, &self.event.name, &text);
+        let (host, name) = (self.event.host, self.event.name.as_str());
+        let output = match asks && added.is_collision {
+            true => lored_hosts::render_question(host, name, &added.text, ASKED),
+            false => lored_hosts::render(host, name, &added.text),
+        };
         reply.output = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(reply)
     }

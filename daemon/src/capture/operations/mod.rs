@@ -1,10 +1,13 @@
 //! The operations of capture.
 
 mod brief;
+mod handoff;
 mod hook;
 mod import;
 mod pause;
 mod prepare;
+mod watch;
+mod who;
 
 use crate::operation::Operation;
 
@@ -21,3 +24,11 @@ pub const OPERATIONS: &[Operation] = &[
 
 /// The operations about what agents are given.
 pub const OF_PACKS: &[Operation] = &[Operation::of::<brief::Brief>()];
+
+/// The operations about what agents do together.
+pub const OF_SESSIONS: &[Operation] = &[
+    Operation::of::<handoff::HandOff>(),
+    Operation::of::<handoff::ContinueSession>(),
+    Operation::of::<who::Who>(),
+    Operation::of::<watch::Watch>(),
+];

@@ -3,8 +3,8 @@
 use lore::protocol::messages::{MessageType, RecordMessageArgs, Sender};
 use lore::protocol::steps::RecordStepArgs;
 use lored_hosts::{
-    Author, Observation, Observed, Origin as ReportOrigin, Outcome, PlanItem, StartCause, ToolCall,
-    ToolKind,
+    Author, Handoff, Observation, Observed, Origin as ReportOrigin, Outcome, PlanItem, StartCause,
+    ToolCall, ToolKind,
 };
 use lored_suspicion::Origin;
 use serde_json::{Map, Value};
@@ -13,12 +13,12 @@ use crate::capture::command::{RecordObservation, RecordedAs};
 use crate::capture::marks;
 use crate::error::Refusal;
 use crate::events::capture::{
-    Following, Observation as Meta, ObservationDetails, PlannedItem, TokenUse,
+    ContinuedSession, Following, Observation as Meta, ObservationDetails, PlannedItem, TokenUse,
 };
 use crate::log::{Body, ImportOrigin, codec};
 use crate::messages::operations::prepare_message;
 use crate::operation::{Caller, Context};
-use crate::sessions::{PreparedSession, SessionSelector};
+use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 use crate::steps::operations::prepare_step;
 use crate::trust;
@@ -96,6 +96,10 @@ pub(in crate::capture) fn prepare(
     let plan = plan.chain(details.text.as_deref().filter(|_| what == "plan"));
     let suspect = trust::suspicions(plan.map(|text| (text, Origin::Agent)));
     let selector = SessionSelector::of(caller, None);
+    let continues = match &observation.what {
+        Observed::HandedOver(handoff) => continued(state, caller, handoff)?,
+        _ => None,
+    };
     let (recorded, following) = match becomes(observation.what) {
         Becomes::Message(sender, kind, content) => {
             let args = RecordMessageArgs {
@@ -131,12 +135,28 @@ pub(in crate::capture) fn prepare(
             joined: None,
             suspect,
             mark: meets.then_some(mark),
+            continues,
         },
         body: Body::new(codec::encode(&details), clock.random()),
         recorded,
         sought: (meets || is_past).then_some(mark),
         past,
         salt: clock.random(),
+    }))
+}
+
+/// Returns the session that is handed over, if the caller may continue it: an agent in a sandbox only one of its project.
+fn continued(
+    state: &State,
+    caller: &Caller,
+    handoff: &Handoff,
+) -> Result<Option<ContinuedSession>, Refusal> {
+    let known = sessions::get(state, &handoff.session)?;
+    let may =
+        |row: &sessions::SessionRow| caller.boxed_as.is_none() || row.project == caller.project;
+    Ok(known.filter(may).map(|_| ContinuedSession {
+        session: handoff.session.clone(),
+        position: handoff.position.min(state.position().0),
     }))
 }
 
@@ -313,6 +333,7 @@ fn details(observation: &Observation) -> ObservationDetails {
         Observed::Reply { question, .. } => say(question),
         Observed::FileChanged { path } | Observed::FolderChanged { path } => say(path),
         Observed::Unknown { name, .. } => say(name),
+        Observed::HandedOver(handoff) => say(&handoff.session),
         Observed::Prompt { .. } | Observed::Answer { .. } | Observed::Question { .. } => {}
     }
     details

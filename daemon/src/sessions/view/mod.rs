@@ -12,9 +12,11 @@
 //! | `c` hash of uid, agent, project | time and session of that caller's last event |
 //! | `h` hash of a host session, position | a session that it created while it had none, or joined; the last is its own |
 //! | `o` session | key of that row |
+//! | `x` session 0 position (u64) | a session whose work it continues from that position on: position (u64), id |
 //! | `p` project · `t` | [`Counts`] of a project · of the store |
 //! | `f` `q` session | tombstone of a forgotten session: see [`super::tombstone`] |
 
+mod continued;
 mod details;
 mod lease;
 mod list;
@@ -31,12 +33,13 @@ use crate::log::{Actor, EventKind, Hash, Header, LoggedEvent, index};
 use crate::rows::{self, key, key_in};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix, remove_all};
 
+pub use continued::{continued_by, continued_from};
 pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
 pub use list::{ListPlace, SessionFilter, newest, of_project};
 
-/// Keyspace of this view, version 6: lists are by the time of what happened.
-pub const SPACE: Keyspace = Keyspace::new("sessions.6");
+/// Keyspace of this view, version 7: sessions that continue others.
+pub const SPACE: Keyspace = Keyspace::new("sessions.7");
 
 /// Row of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -251,10 +254,17 @@ pub fn apply(
     {
         put_host(rows, session, header, host);
     }
-    if let Some(Event::Capture(CaptureEvent::Observed(observed))) = meta
-        && let Some(host) = &observed.joined
-    {
-        join_host(rows, session, header, host);
+    if let Some(Event::Capture(CaptureEvent::Observed(observed))) = meta {
+        if let Some(host) = &observed.joined {
+            join_host(rows, session, header, host);
+        }
+        if let Some(other) = observed
+            .continues
+            .as_ref()
+            .filter(|other| other.session != *session)
+        {
+            continued::note(rows, session, header.position, other);
+        }
     }
     if is_new || effects.is_step {
         count(rows, row.project.as_deref(), |counts| {
@@ -353,7 +363,7 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     details::forget(rows, session, ListPlace::of_row(&row))?;
     list::forget(rows, &row);
     forget_host(rows, session)?;
-    for tag in [b'g', b'l'] {
+    for tag in [b'g', b'l', continued::TAG] {
         remove_all(rows, SPACE, &key_in(tag, session, ""))?;
     }
     rows.remove(SPACE, &session_key);

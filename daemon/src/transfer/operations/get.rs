@@ -1,5 +1,6 @@
 //! `get_session`.
 
+use lore::protocol::coordination::ContinuedSession;
 use lore::protocol::names::word;
 use lore::protocol::sessions::{
     GetSessionArgs, GetSessionReply, LeaseHeld, Pruning, TokenUsage, ToolExecution,
@@ -10,10 +11,11 @@ use crate::budget;
 use crate::clock::{Micros, format_time};
 use crate::entities::{self, most_relevant};
 use crate::error::Refusal;
+use crate::log::Position;
 use crate::messages::{self, Execution, ExecutionKind};
 use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::read_context::{Read, ReadContext};
-use crate::sessions::operations::parent;
+use crate::sessions::operations::{parent, session_id};
 use crate::sessions::{self, SessionSettings};
 use crate::store::Blobs;
 use crate::{checkpoints, packs, steps};
@@ -70,6 +72,14 @@ pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
         session: read.session_id()?,
         state: SessionSettings::of(cx).state(&row, now),
         parent: parent(details.parent.as_ref())?,
+        continues: sessions::continued_from(rows, session)?
+            .into_iter()
+            .map(|one| continued(&one.session, Position(one.position)))
+            .collect::<Result<_, _>>()?,
+        continued_by: sessions::continued_by(rows, session)?
+            .iter()
+            .map(|(session, position)| continued(session, *position))
+            .collect::<Result<_, _>>()?,
         user: details.user,
         project: row.project,
         title: details.title,
@@ -112,6 +122,13 @@ pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
         durable: read.durable(),
         chosen_by: None,
         warnings: Vec::new(),
+    })
+}
+
+fn continued(session: &str, position: Position) -> Result<ContinuedSession, Refusal> {
+    Ok(ContinuedSession {
+        session: session_id(session)?,
+        position,
     })
 }
 
