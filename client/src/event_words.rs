@@ -76,6 +76,8 @@ pub fn event_words(kind: &str, payload: &Value, width: usize) -> String {
                 _ => format!("left the judgement of position {event} to the rules"),
             }
         }
+        "EventsUndone" => format!("undid {} events", number(payload, "events")),
+        "EventsRedone" => format!("redid {} events", number(payload, "events")),
         "CaptureResumed" => "resumed recording".to_owned(),
         "SessionLeased" => {
             let until = payload.get("until").and_then(Value::as_i64);

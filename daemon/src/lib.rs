@@ -71,6 +71,7 @@ pub mod state;
 pub mod steps;
 pub mod transfer;
 pub mod trust;
+pub mod undo;
 pub mod upstream;
 pub mod watch;
 

@@ -12,6 +12,7 @@ use crate::engine::{EventLookup, Fold};
 use crate::entities::{self, Source};
 use crate::events::Event;
 use crate::events::forgetting::ForgettingEvent;
+use crate::events::trust::TrustEvent;
 use crate::log::{
     BLOB_NAMES, FORGOTTEN, Header, INDEX, LoggedEvent, RecordKey, forgotten, index, names,
 };
@@ -77,6 +78,10 @@ impl Fold for Projections {
                 }
                 forgotten::note_session(rows, event.position());
             }
+            Some(Event::Trust(TrustEvent::Undone(_) | TrustEvent::Redone(_))) => {
+                apply(rows, event, meta, record, None)?;
+                return refold::entities_without_undone(rows, event_lookup, event);
+            }
             Some(_) | None => {}
         }
         apply(rows, event, meta, record, None)
@@ -125,23 +130,10 @@ fn apply(
             steps::apply(rows, event, step, record)
         }
         Some(Event::Message(message)) => {
-            let (source, mentions, text) = match message {
-                MessageEvent::Message(said) => {
-                    let text = entities::FoldedText {
-                        source: messages::text_source(said.sender),
-                        marked: &said.marked,
-                    };
-                    (Source::Message(said.id.clone()), &said.mentions, text)
-                }
-                MessageEvent::ToolCall(call) => {
-                    let text = entities::FoldedText::default();
-                    (Source::Tool(call.id.clone()), &call.mentions, text)
-                }
-            };
-            entities::apply_mentions(rows, event, &source, mentions, text)?;
+            apply_entities(rows, event, meta, record)?;
             messages::apply(rows, event, message, record)
         }
-        Some(Event::Entity(entity)) => entities::apply(rows, event, entity, record),
+        Some(Event::Entity(_)) => apply_entities(rows, event, meta, record),
         Some(Event::Pack(pack)) => packs::apply(rows, event, pack, record),
         Some(Event::Checkpoint(checkpoint)) => match again {
             Some(there) => {
@@ -156,6 +148,32 @@ fn apply(
         // Session events are folded above by `sessions::apply`, judgements by `trust::apply`, and forgetting before this
         // function.
         Some(Event::Session(_) | Event::Trust(_) | Event::Forgetting(_)) | None => Ok(()),
+    }
+}
+
+/// Folds what an event says of entities.
+fn apply_entities(
+    rows: &mut dyn RowsMut,
+    event: &LoggedEvent,
+    meta: Option<&Event>,
+    record: RecordKey,
+) -> Result<(), Error> {
+    match meta {
+        Some(Event::Message(MessageEvent::Message(said))) => {
+            let text = entities::FoldedText {
+                source: messages::text_source(said.sender),
+                marked: &said.marked,
+            };
+            let source = Source::Message(said.id.clone());
+            entities::apply_mentions(rows, event, &source, &said.mentions, text)
+        }
+        Some(Event::Message(MessageEvent::ToolCall(call))) => {
+            let text = entities::FoldedText::default();
+            let source = Source::Tool(call.id.clone());
+            entities::apply_mentions(rows, event, &source, &call.mentions, text)
+        }
+        Some(Event::Entity(entity)) => entities::apply(rows, event, entity, record),
+        Some(_) | None => Ok(()),
     }
 }
 

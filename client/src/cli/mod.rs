@@ -42,6 +42,7 @@ mod status;
 mod step;
 mod tail;
 mod template;
+mod undo;
 mod who;
 
 use std::io;
@@ -98,6 +99,7 @@ static COMMANDS: &[Command] = &[
     pause::PAUSE,
     pause::RESUME,
     review::REVIEW,
+    undo::UNDO,
     forget::FORGET,
     status::COMPACT,
     moving::EXPORT,
@@ -143,6 +145,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "pause",
             "resume-capture",
             "review",
+            "undo",
             "forget",
             "compact",
             "export",

@@ -33,6 +33,7 @@ pub mod status;
 pub mod steps;
 pub mod tools;
 mod toolset;
+pub mod undo;
 
 pub use agent::{AGENT_BYTES_MAX, agent_name, printable};
 pub use args::Args;

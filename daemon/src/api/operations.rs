@@ -8,7 +8,7 @@ use lore::protocol::Toolset;
 use crate::operation::Operation;
 use crate::{
     backup, capture, checkpoints, documents, entities, forgetting, log_admin, messages, packs,
-    projects, review, search, sessions, steps, transfer,
+    projects, review, search, sessions, steps, transfer, undo,
 };
 
 /// The operations of each family, which may come from several feature modules.
@@ -32,6 +32,7 @@ pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Log, backup::operations::OPERATIONS),
     (Toolset::Log, capture::operations::OPERATIONS),
     (Toolset::Log, review::operations::OPERATIONS),
+    (Toolset::Log, undo::operations::OPERATIONS),
 ];
 
 /// Every operation, by name.

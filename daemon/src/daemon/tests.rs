@@ -15,6 +15,7 @@ mod protected_keys;
 mod remember;
 mod transcript_databases;
 mod transcripts;
+mod undo;
 
 use std::path::Path;
 

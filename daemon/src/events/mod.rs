@@ -251,10 +251,14 @@ events! {
         Resumed = CaptureResumed,
     }
 
-    /// A person judged what was recorded.
+    /// A person judged what was recorded, or it was undone.
     Trust(TrustEvent) {
         /// A person accepted or rejected a text.
         Reviewed(trust::SuspicionReviewed) = SuspicionReviewed,
+        /// Events are no longer given to models.
+        Undone(trust::UndoneEvents) = EventsUndone,
+        /// Undone events are given to models again.
+        Redone(trust::UndoneEvents) = EventsRedone,
     }
 
     /// Content was forgotten.

@@ -1,4 +1,4 @@
-//! Events of trust: a person judges what was recorded.
+//! Events of trust: a person judges what was recorded, or it is undone.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,4 +25,13 @@ pub struct SuspicionReviewed {
     pub event: u64,
     /// The judgement.
     pub judgement: Judgement,
+}
+
+/// Events of the same stream were undone, or an undoing was taken back. All fields are metadata, because they are decided.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoneEvents {
+    /// First and last position of each run of these events, in order.
+    pub ranges: Vec<(u64, u64)>,
+    /// Number of events.
+    pub events: u64,
 }

@@ -37,6 +37,7 @@ pub(super) fn fold(
             let there = checkpoints::ids_of(rows, session)?;
             clear_session(rows, session)?;
             fold_again(rows, event_lookup, scope, places, &there)?;
+            entities_without_undone(rows, event_lookup, tombstone)?;
             checkpoints::flush(rows, session)?;
             index::note_step(rows, session, reported.last_step)
         }
@@ -73,6 +74,47 @@ fn fold_again(
             let left = left.as_ref().unwrap_or(&event);
             let meta = Event::of(left)?;
             super::apply(rows, left, meta.as_ref(), record, Some(there))?;
+        }
+    }
+    Ok(())
+}
+
+/// Folds the entities of a session again, from the events up to this one that are not undone: nothing is known from
+/// others. What was searched for entities stays so.
+///
+/// # Errors
+/// When a row or an event cannot be read.
+pub(super) fn entities_without_undone(
+    rows: &mut dyn RowsMut,
+    event_lookup: &dyn EventLookup,
+    last: &LoggedEvent,
+) -> Result<(), Error> {
+    let scope = last.scope();
+    let EventScope::Session(session) = scope else {
+        return Ok(());
+    };
+    if trust::last_judgement(rows)? == Position(0) {
+        return Ok(());
+    }
+    let end = Position(last.position().0.saturating_sub(1));
+    let places = Log::new(rows).stream(scope, Position(0), end, usize::MAX)?;
+    entities::forget(rows, session)?;
+    for (position, record) in places {
+        if forgotten::covers(rows, scope, position)? {
+            continue;
+        }
+        let event = event_lookup.event(record, position)?;
+        let meta = Event::of(&event)?;
+        match &meta {
+            Some(Event::Entity(entity)) if trust::is_undone(rows, scope, position)? => {
+                entities::note_searched(rows, session, entity)?;
+            }
+            Some(Event::Message(_) | Event::Entity(_))
+                if !trust::is_undone(rows, scope, position)? =>
+            {
+                super::apply_entities(rows, &event, meta.as_ref(), record)?;
+            }
+            _ => {}
         }
     }
     Ok(())

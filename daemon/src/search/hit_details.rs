@@ -216,6 +216,9 @@ impl<'r> Reader<'r> {
     ) -> Result<Option<HitDetails>, Refusal> {
         let event = &unit.read.event;
         let header = &event.header;
+        if trust::is_undone(self.state, event.scope(), event.position())? {
+            return Ok(None);
+        }
         let mut result = HitDetails {
             id: String::new(),
             kind: unit.read.pieces.kind,

@@ -11,6 +11,6 @@ mod view;
 
 pub use scanned::{of_step, suspicions};
 pub use view::{
-    SPACE, SuspectRow, apply, forget, forget_outside, is_left_out, judgement, last_judgement,
-    suspects,
+    SPACE, SuspectRow, apply, forget, forget_outside, is_left_out, is_undone, judgement,
+    last_judgement, suspects,
 };

@@ -1,9 +1,10 @@
-//! The view of suspicious events and of what people say about events.
+//! The view of suspicious events, of what people say about events, and of undone events.
 //!
 //! | key | value |
 //! | --- | --- |
 //! | `s` session 0 position (u64) · `p` project or source 0 position | [`SuspectRow`] |
-//! | `l` | position of the last judgement (u64), whether its event still has its content or not |
+//! | `u` stream first (u64) | undone events of a stream: see [`PositionSet`] |
+//! | `l` | position of the last judgement or undoing (u64), whether its event still has its content or not |
 //!
 //! Values are CBOR; positions are big-endian. There is no row for an event that is neither suspicious nor judged.
 
@@ -13,14 +14,14 @@ use lored_suspicion::{Origin, is_suspicious};
 
 use crate::events::Event;
 use crate::events::trust::{Judgement, TrustEvent};
-use crate::log::{EventKind, EventScope, LoggedEvent, Position, codec};
+use crate::log::{EventKind, EventScope, LoggedEvent, Position, PositionSet, codec};
 use crate::rows::{self, key_in};
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, remove_all};
 
-/// The keyspace of this view, version 1.
-pub const SPACE: Keyspace = Keyspace::new("trust.1");
+/// The keyspace of this view, version 2: undone events.
+pub const SPACE: Keyspace = Keyspace::new("trust.2");
 
-/// The key of the last judgement's position.
+/// The key of the position of the last judgement or undoing.
 const LAST: &[u8] = b"l";
 
 /// The row of an event.
@@ -57,13 +58,30 @@ pub fn apply(
     event: &LoggedEvent,
     meta: Option<&Event>,
 ) -> Result<(), Error> {
-    if event.header.kind == EventKind::SuspicionReviewed {
+    if matches!(
+        event.header.kind.known(),
+        Some(EventKind::SuspicionReviewed | EventKind::EventsUndone | EventKind::EventsRedone)
+    ) {
         let last = last_judgement(rows)?.max(event.position());
         rows.put(SPACE, LAST, &last.0.to_be_bytes());
     }
     let Some(meta) = meta else {
         return Ok(());
     };
+    if let Event::Trust(TrustEvent::Undone(undone)) = meta {
+        let set = undone_of(event.scope());
+        return undone
+            .ranges
+            .iter()
+            .try_for_each(|(first, last)| set.add(rows, *first, *last));
+    }
+    if let Event::Trust(TrustEvent::Redone(redone)) = meta {
+        let set = undone_of(event.scope());
+        return redone
+            .ranges
+            .iter()
+            .try_for_each(|(first, last)| set.subtract(rows, *first, *last));
+    }
     if let Event::Trust(TrustEvent::Reviewed(reviewed)) = meta {
         let key = key(event.scope(), Position(reviewed.event));
         let known: Option<SuspectRow> = rows::read_cbor(rows, SPACE, &key)?;
@@ -96,12 +114,34 @@ pub fn apply(
 
 /// Removes the rows of a session.
 pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
-    remove_all(rows, SPACE, &prefix(EventScope::Session(session)))
+    forget_outside(rows, EventScope::Session(session))
 }
 
 /// Removes the rows of a stream outside sessions.
 pub fn forget_outside(rows: &mut dyn RowsMut, scope: EventScope<'_>) -> Result<(), Error> {
+    undone_of(scope).clear(rows)?;
     remove_all(rows, SPACE, &prefix(scope))
+}
+
+/// Returns the undone events of a stream.
+fn undone_of(scope: EventScope<'_>) -> PositionSet {
+    PositionSet::of(SPACE, b'u', scope)
+}
+
+/// Whether an event was undone: it is given to no model, not found, and no entity is known from it.
+///
+/// # Errors
+/// When a row cannot be read.
+pub fn is_undone(
+    rows: &dyn Rows,
+    scope: EventScope<'_>,
+    position: Position,
+) -> Result<bool, Error> {
+    // In most stores nothing ever was.
+    if last_judgement(rows)? == Position(0) {
+        return Ok(false);
+    }
+    undone_of(scope).has(rows, position)
 }
 
 /// Returns what a person says about an event.
@@ -113,11 +153,16 @@ pub fn judgement(
     scope: EventScope<'_>,
     position: Position,
 ) -> Result<Judgement, Error> {
+    // In most stores no person ever judged.
+    if last_judgement(rows)? == Position(0) {
+        return Ok(Judgement::Open);
+    }
     let row: Option<SuspectRow> = rows::read_cbor(rows, SPACE, &key(scope, position))?;
     Ok(row.map_or(Judgement::Open, |row| row.judgement))
 }
 
-/// Returns the position of the last judgement, 0 without one: what was made of texts before it is to be made again.
+/// Returns the position of the last judgement or undoing, 0 without one: what was made of texts before it is to be made
+/// again.
 ///
 /// # Errors
 /// When the row cannot be read.
@@ -126,8 +171,8 @@ pub fn last_judgement(rows: &dyn Rows) -> Result<Position, Error> {
     Ok(last.unwrap_or(Position(0)))
 }
 
-/// Whether a text of an event is left out of what models are given: a person has rejected it, or it is suspicious and
-/// no person has accepted it.
+/// Whether a text of an event is left out of what models are given: it was undone, a person has rejected it, or it is
+/// suspicious and no person has accepted it.
 ///
 /// # Errors
 /// When a row cannot be read.
@@ -137,6 +182,9 @@ pub fn is_left_out(
     text: &str,
     origin: Origin,
 ) -> Result<bool, Error> {
+    if is_undone(rows, scope, position)? {
+        return Ok(true);
+    }
     Ok(match judgement(rows, scope, position)? {
         Judgement::Accepted => false,
         Judgement::Rejected => true,

@@ -410,3 +410,32 @@ fn only_what_is_one_is_merged() {
     assert_eq!(count("f-1", &undone), 4);
     assert_eq!(count("s-1", &undone), 3);
 }
+
+/// What a result said is undone: the entities that only it names are gone, and those that it merged are separated.
+#[test]
+fn an_undone_result_names_and_merges_nothing() {
+    let (_home, daemon) = serve!();
+    create(&daemon, "s-1");
+    say(&daemon, "s-1", "switch-nyc-01 is down");
+    let object = json!({"device": {
+        "id": 42, "url": "https://n/api/dcim/devices/42/", "name": "Switch NYC 01", "slug": "switch-nyc-01",
+        "site": {"id": 1, "url": "https://n/api/dcim/sites/1/", "name": "New York", "slug": "nyc1"},
+    }});
+    let at = step(&daemon, "s-1", &object);
+    let names = |at: &Value| {
+        let list = json!({"session": "s-1", "at_least": at["position"]});
+        let list = daemon.call("list_entities", list);
+        let mut names: Vec<String> = each(&list["entities"], "name")
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        names.sort_unstable();
+        names
+    };
+    assert_eq!(names(&at), ["New York", "Switch NYC 01"]);
+    let undone = daemon.call("undo", json!({"event": at["position"]}));
+    assert_eq!(undone["changed"], true, "{undone}");
+    assert_eq!(names(&undone), ["switch-nyc-01"]);
+    let redone = daemon.call("undo", json!({"event": at["position"], "redo": true}));
+    assert_eq!(names(&redone), ["New York", "Switch NYC 01"]);
+}

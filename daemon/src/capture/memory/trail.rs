@@ -238,6 +238,9 @@ impl Trail {
 
     fn add(&mut self, blobs: &Blobs, state: &State, event: &LoggedEvent) -> Result<(), Refusal> {
         let before = self.before.take();
+        if trust::is_undone(state, event.scope(), event.position())? {
+            return Ok(());
+        }
         let Some(event_read) = self.read(blobs, state, event, before)? else {
             return Ok(());
         };

@@ -79,8 +79,12 @@ impl Team {
         self.context().engine.clock().advance(micros);
     }
 
-    async fn who(&self, dir: &str) -> Vec<Value> {
-        let reply = self.call(None, "who", json!({"project": dir})).await;
+    async fn who(&self) -> Vec<Value> {
+        let listed = self.call(None, "list_sessions", json!({})).await;
+        let Some(project) = listed["sessions"][0]["project"].as_str() else {
+            return Vec::new();
+        };
+        let reply = self.call(None, "who", json!({"project": project})).await;
         reply["sessions"].as_array().unwrap().clone()
     }
 }
@@ -202,9 +206,9 @@ async fn what_a_crashed_host_worked_on_ends_with_its_process() {
         "host": CLAUDE, "payload": report.to_string(), "received_at": memory.now_ms(), "process": host.name(),
     });
     memory.call(None, "record_hook", args).await;
-    assert_eq!(memory.who(&dir).await[0]["files"][0]["path"], json!(file));
+    assert_eq!(memory.who().await[0]["files"][0]["path"], json!(file));
     host.crash();
-    assert_eq!(memory.who(&dir).await, Vec::<Value>::new());
+    assert_eq!(memory.who().await, Vec::<Value>::new());
     let told = added(&memory.begins(B, &dir, &file).await);
     assert!(!told.contains("works on"), "{told}");
 }
@@ -248,7 +252,7 @@ async fn who_lists_those_at_work_with_their_files() {
     let memory = Team::new();
     let dir = memory.project();
     std::fs::write(Path::new(&dir).join(".git/HEAD"), "ref: refs/heads/fix\n").unwrap();
-    assert_eq!(memory.who(&dir).await, Vec::<Value>::new());
+    assert_eq!(memory.who().await, Vec::<Value>::new());
     memory.asks(A, &dir, "Round the prices of the cart").await;
     memory.edits(A, &dir, &format!("{dir}/src/cart.rs")).await;
     memory.passes(10);
@@ -256,7 +260,7 @@ async fn who_lists_those_at_work_with_their_files() {
         .asks(B, &dir, "Translate the labels of the cart")
         .await;
     memory.begins(B, &dir, &format!("{dir}/src/cart.rs")).await;
-    let who = memory.who(&dir).await;
+    let who = memory.who().await;
     assert_eq!(who.len(), 2);
     let (newer, older) = (&who[0], &who[1]);
     assert_eq!(newer["task"], json!("Translate the labels of the cart"));
@@ -267,7 +271,7 @@ async fn who_lists_those_at_work_with_their_files() {
     assert_eq!(older["files"][0]["with"], json!([newer["session"]]));
     assert_eq!(newer["files"][0]["with"], json!([older["session"]]));
     memory.passes(21);
-    let who = memory.who(&dir).await;
+    let who = memory.who().await;
     assert_eq!(who.len(), 1, "{who:?}");
     assert_eq!(who[0]["files"][0].get("with"), None);
 }
@@ -278,7 +282,7 @@ async fn watch_reports_what_matters_to_a_session_alone() {
     let dir = memory.project();
     memory.asks(A, &dir, "Round the prices of the cart").await;
     memory.edits(A, &dir, &format!("{dir}/src/cart.rs")).await;
-    let own = memory.who(&dir).await[0]["session"].clone();
+    let own = memory.who().await[0]["session"].clone();
     let watch = async |after: &Value| -> Value {
         memory
             .call(None, "watch", json!({"session": own, "after": after}))
@@ -341,7 +345,7 @@ async fn work_is_handed_to_another_host_and_back_as_it_grows() {
         .await;
     memory.edits(A, &dir, &format!("{dir}/src/cart.rs")).await;
     memory.runs(A, &dir, "cargo test cart", 0).await;
-    let first = memory.who(&dir).await[0]["session"]
+    let first = memory.who().await[0]["session"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -361,9 +365,7 @@ async fn work_is_handed_to_another_host_and_back_as_it_grows() {
     let codex = (CODEX, "c");
     memory.asks(codex, &dir, text).await;
     memory.asks(codex, &dir, text).await;
-    let sessions = memory
-        .call(None, "list_sessions", json!({"project": dir}))
-        .await;
+    let sessions = memory.call(None, "list_sessions", json!({})).await;
     let second = sessions["sessions"]
         .as_array()
         .unwrap()
@@ -428,7 +430,7 @@ async fn a_handoff_that_cannot_be_is_refused_with_the_reason() {
     let memory = Team::new();
     let dir = memory.project();
     memory.asks(A, &dir, "Round the prices of the cart").await;
-    let own = memory.who(&dir).await[0]["session"]
+    let own = memory.who().await[0]["session"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -472,7 +474,7 @@ async fn after_a_compaction_the_request_of_the_continued_session_is_there() {
     memory
         .asks(A, &dir, "Round the prices of the cart half to even")
         .await;
-    let first = memory.who(&dir).await[0]["session"].clone();
+    let first = memory.who().await[0]["session"].clone();
     let handed = memory
         .call(None, "handoff", json!({"session": first}))
         .await;

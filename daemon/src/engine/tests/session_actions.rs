@@ -14,8 +14,8 @@ use crate::entities::{
 use crate::error::Refusal;
 use crate::events::NewEvent;
 use crate::events::entities::EntityEvent;
-use crate::events::trust::{Judgement, SuspicionReviewed};
-use crate::log::{Body, Position, codec};
+use crate::events::trust::{Judgement, SuspicionReviewed, UndoneEvents};
+use crate::log::{Body, Position, StreamName, codec};
 use crate::messages::decided::{RecordMessage, RecordTool};
 use crate::messages::{
     self, Kind, MessageMeta, MessageRecorded, RememberedKind, Sender, Status, ToolCallMeta,
@@ -30,6 +30,7 @@ use crate::sessions::{
     self, CreateSession, Line, Parent, PreparedSession, SessionCreated, SessionSelector, lineage,
 };
 use crate::steps::{self, Text};
+use crate::undo::decided::{StreamChange, UndoEvents};
 
 /// A random request in a session.
 #[derive(Clone, Debug)]
@@ -79,6 +80,12 @@ pub(crate) enum Action {
     Judge {
         event: u8,
         is_accepted: bool,
+    },
+    /// Undoes some events of the session, or redoes them.
+    Undo {
+        first: u8,
+        length: u8,
+        is_redo: bool,
     },
     /// Forks at a moment between the session's beginning and now.
     Fork {
@@ -159,6 +166,8 @@ pub(crate) fn talk() -> impl Strategy<Value = Action> {
             .prop_map(|(entity, id, parents, around)| Action::Resolve { entity, id, parents, around }),
         3 => (1..60_u8, any::<bool>())
             .prop_map(|(event, is_accepted)| Action::Judge { event, is_accepted }),
+        2 => (1..60_u8, 0..20_u8, any::<bool>())
+            .prop_map(|(first, length, is_redo)| Action::Undo { first, length, is_redo }),
         3 => (any::<u16>(), 4..8_u8).prop_map(|(at, into)| Action::Fork { at, into }),
     ]
 }
@@ -442,6 +451,24 @@ impl Action {
                 })
             }
             Self::Find { mentions } => find(session, mentions),
+            Self::Undo {
+                first,
+                length,
+                is_redo,
+            } => {
+                let (first, last) = (u64::from(first), u64::from(first) + u64::from(length));
+                TestCall::new(UndoEvents {
+                    changes: vec![StreamChange {
+                        stream: StreamName::Session(session),
+                        events: UndoneEvents {
+                            ranges: vec![(first, last)],
+                            events: last - first + 1,
+                        },
+                    }],
+                    is_redo,
+                    salt: [17; 16],
+                })
+            }
             Self::Judge { event, is_accepted } => TestCall::new(RecordJudgement {
                 reviewed: SuspicionReviewed {
                     event: event.into(),

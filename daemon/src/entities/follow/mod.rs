@@ -28,6 +28,7 @@ use crate::rows::until;
 use crate::sessions::{self, SessionSelector};
 use crate::state::State;
 use crate::steps::{StepRecorded, Text};
+use crate::trust;
 
 pub use position_file::PositionFile;
 pub use progress::FollowProgress;
@@ -328,18 +329,26 @@ fn known(
         by_session.entry(one.session.clone()).or_default().push(one);
     }
     let mut known = Vec::new();
-    for (session, mut pending_texts) in by_session {
+    for (session, pending_texts) in by_session {
         let Some(row) = sessions::get(state, &session)? else {
             continue;
         };
         let lines = sessions::lineage(state, &session)?;
         // After a crash the position may be behind the recorded events.
         let recorded = view::searched(state, &session)?;
-        pending_texts.retain(|one| one.position > recorded);
+        let is_undone = |one: &PendingText| {
+            trust::is_undone(state, EventScope::Session(&session), one.position)
+        };
+        let mut left = Vec::new();
+        for one in pending_texts {
+            if one.position > recorded && !is_undone(&one)? {
+                left.push(one);
+            }
+        }
         known.push(SessionKnowledge {
             knowing: SessionContext::of(cx, state, &lines, row.project.as_deref())?,
             session,
-            pending_texts,
+            pending_texts: left,
         });
     }
     Ok(known)

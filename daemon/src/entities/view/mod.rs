@@ -111,6 +111,24 @@ pub fn apply(
     }
 }
 
+/// Notes how far results were searched for entities, by an event that says nothing of entities any more.
+///
+/// # Errors
+/// When a row cannot be read.
+pub fn note_searched(
+    rows: &mut dyn RowsMut,
+    session: &str,
+    entity: &EntityEvent,
+) -> Result<(), Error> {
+    match entity {
+        EntityEvent::Extracted(found) => searched::note(rows, session, &found.found),
+        EntityEvent::Related(_)
+        | EntityEvent::Resolved(_)
+        | EntityEvent::Merged(_)
+        | EntityEvent::Unmerged(_) => Ok(()),
+    }
+}
+
 /// Folds the mentions of a message or another text.
 pub fn apply_mentions(
     rows: &mut dyn RowsMut,

@@ -9,7 +9,7 @@ use lored_suspicion::Origin;
 use super::inputs::{PackInputs, PackMessage, Source};
 use super::pack::{BuiltPack, Omission};
 use crate::events::packs::Item;
-use crate::log::EventScope;
+use crate::log::{EventScope, Position};
 use crate::store::{Error, Rows};
 use crate::trust;
 
@@ -69,6 +69,30 @@ pub fn leave_out(
         Some(error) => Err(error),
         None => Ok(left_out.len() > before),
     }
+}
+
+/// Takes undone pieces out of a pack's inputs. They are many at once, so that this comes before the pack is built.
+///
+/// # Errors
+/// When a row cannot be read.
+pub fn leave_out_undone(rows: &dyn Rows, inputs: &mut PackInputs) -> Result<(), Error> {
+    if trust::last_judgement(rows)? == Position(0) {
+        return Ok(());
+    }
+    let mut failed = None;
+    let mut stays = |source: &Source| {
+        let undone = trust::is_undone(rows, scope(source), source.position);
+        !undone.unwrap_or_else(|error| {
+            failed = Some(error);
+            true
+        })
+    };
+    inputs.history.retain(|one| stays(&one.source));
+    inputs.passages.retain(|one| stays(&one.source));
+    inputs.values.retain(|one| stays(&one.source));
+    inputs.entities.retain(|one| stays(&one.source));
+    inputs.topic = inputs.topic.take().filter(|(source, _)| stays(source));
+    failed.map_or(Ok(()), Err)
 }
 
 /// Takes out of a pack's inputs what others said than these; entities are known from many texts and go, too. Without

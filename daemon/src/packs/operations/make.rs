@@ -183,6 +183,7 @@ impl PackSpec {
             warnings,
         } = gather(cx, state, &self.text, now)?;
         suspects::keep_origins(&mut pack_inputs, &self.origins);
+        suspects::leave_out_undone(state, &mut pack_inputs)?;
         let tokens = &checkpoints::Checkpoints::of(cx)?.tokens;
         let budget = usize::try_from(self.max_tokens).unwrap_or(usize::MAX);
         let too_small =

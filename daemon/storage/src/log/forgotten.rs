@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
-use super::index::stream_prefix;
+use super::ranges::PositionSet;
 use super::{EventScope, Header, LoggedEvent, Position, codec};
 use crate::clock::Micros;
 use crate::store::{Direction, Error, Keyspace, Rows, RowsMut, after_prefix};
@@ -107,16 +107,9 @@ fn numbered(tag: u8, position: Position) -> [u8; 9] {
     key
 }
 
-fn range_prefix(scope: EventScope<'_>) -> Vec<u8> {
-    let mut key = vec![b'r'];
-    key.extend(stream_prefix(scope));
-    key
-}
-
-fn range_key(scope: EventScope<'_>, first: u64) -> Vec<u8> {
-    let mut key = range_prefix(scope);
-    key.extend(first.to_be_bytes());
-    key
+/// Returns the forgotten positions of a stream.
+fn ranges(scope: EventScope<'_>) -> PositionSet {
+    PositionSet::of(FORGOTTEN, b'r', scope)
 }
 
 fn damaged(key: &[u8]) -> Error {
@@ -137,7 +130,7 @@ pub fn note(
 ) -> Result<(), Error> {
     let position = event.position();
     for (first, last) in &forgotten.ranges {
-        put_range(rows, event.scope(), *first, *last)?;
+        ranges(event.scope()).add(rows, *first, *last)?;
     }
     let tombstone = Tombstone {
         stream: StreamName::of(event.scope()),
@@ -154,69 +147,6 @@ pub fn note(
     rows.put(FORGOTTEN, &numbered(b'q', position), &[]);
     rows.put(FORGOTTEN, b"t", &position.0.to_be_bytes());
     Ok(())
-}
-
-/// Stores a range, merged with adjacent and overlapping ranges.
-fn put_range(
-    rows: &mut dyn RowsMut,
-    scope: EventScope<'_>,
-    first: u64,
-    last: u64,
-) -> Result<(), Error> {
-    let (mut first, mut last) = (first, last);
-    if let Some((before, its_last)) = range_before(rows, scope, first)?
-        && its_last >= first
-    {
-        (first, last) = (before, last.max(its_last));
-    }
-    let low = range_key(scope, first);
-    let high = match last.checked_add(1) {
-        Some(after) => range_key(scope, after),
-        None => after_prefix(&range_prefix(scope)),
-    };
-    let mut met = Vec::new();
-    rows.scan(
-        FORGOTTEN,
-        &low,
-        &high,
-        Direction::Forward,
-        &mut |key, value| {
-            last = last.max(number(key, value.first_chunk())?);
-            met.push(key.to_vec());
-            Ok(ControlFlow::Continue(()))
-        },
-    )?;
-    for key in met {
-        rows.remove(FORGOTTEN, &key);
-    }
-    rows.put(FORGOTTEN, &low, &last.to_be_bytes());
-    Ok(())
-}
-
-/// Returns the last range of a stream that begins at or before a position.
-fn range_before(
-    rows: &dyn Rows,
-    scope: EventScope<'_>,
-    position: u64,
-) -> Result<Option<(u64, u64)>, Error> {
-    let low = range_prefix(scope);
-    let mut high = range_key(scope, position);
-    high.push(0);
-    let mut found = None;
-    rows.scan(
-        FORGOTTEN,
-        &low,
-        &high,
-        Direction::Backward,
-        &mut |key, value| {
-            found = Some((
-                number(key, key.last_chunk())?,
-                number(key, value.first_chunk())?,
-            ));
-            Ok(ControlFlow::Break(()))
-        },
-    )?;
-    Ok(found)
 }
 
 /// Records that a tombstone's content was erased from the disk.
@@ -256,8 +186,7 @@ pub fn is_forgotten(rows: &dyn Rows, header: &Header) -> Result<bool, Error> {
 
 /// Returns whether the content at a position of a stream is forgotten.
 pub fn covers(rows: &dyn Rows, scope: EventScope<'_>, position: Position) -> Result<bool, Error> {
-    let range = range_before(rows, scope, position.0)?;
-    Ok(range.is_some_and(|(_, last)| position.0 <= last))
+    ranges(scope).has(rows, position)
 }
 
 /// Lists tombstones with their positions, oldest first, at most `limit`.
@@ -306,41 +235,4 @@ pub fn unerased(rows: &dyn Rows) -> Result<Vec<(Position, StreamName)>, Error> {
         }
     }
     Ok(found)
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-    use crate::store::MemoryStore;
-
-    /// Adjacent ranges are merged, so that one lookup decides whether a position is in any.
-    #[test]
-    fn ranges_never_overlap() {
-        let mut rows = MemoryStore::new();
-        let scope = EventScope::Project("p");
-        let all = |rows: &MemoryStore| -> Vec<u64> {
-            let is_in = |at: &u64| {
-                let range = range_before(rows, scope, *at).unwrap();
-                range.is_some_and(|(_, last)| *at <= last)
-            };
-            (0..40).filter(is_in).collect()
-        };
-        for (first, last) in [(5, 6), (10, 12), (20, 30)] {
-            put_range(&mut rows, scope, first, last).unwrap();
-        }
-        put_range(&mut rows, EventScope::Project("p2"), 0, 39).unwrap();
-        let mut wanted: Vec<u64> = vec![5, 6, 10, 11, 12];
-        wanted.extend(20..=30);
-        assert_eq!(all(&rows), wanted);
-        put_range(&mut rows, scope, 11, 15).unwrap();
-        put_range(&mut rows, scope, 22, 23).unwrap();
-        put_range(&mut rows, scope, 4, 7).unwrap();
-        let mut wanted: Vec<u64> = (4..=7).chain(10..=15).collect();
-        wanted.extend(20..=30);
-        assert_eq!(all(&rows), wanted);
-        put_range(&mut rows, scope, 1, 25).unwrap();
-        assert_eq!(all(&rows), (1..=30).collect::<Vec<u64>>());
-        assert_eq!(rows.len(FORGOTTEN), 2);
-    }
 }

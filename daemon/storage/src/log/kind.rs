@@ -56,6 +56,8 @@ pub enum EventKind {
     CapturePaused,
     CaptureResumed,
     SuspicionReviewed,
+    EventsUndone,
+    EventsRedone,
 }
 
 impl EventKind {
@@ -107,6 +109,8 @@ impl EventKind {
             Self::CapturePaused => "CapturePaused",
             Self::CaptureResumed => "CaptureResumed",
             Self::SuspicionReviewed => "SuspicionReviewed",
+            Self::EventsUndone => "EventsUndone",
+            Self::EventsRedone => "EventsRedone",
         }
     }
 

@@ -11,6 +11,7 @@ mod kind;
 pub mod names;
 pub mod objects;
 mod policy;
+mod ranges;
 mod read;
 mod record;
 
@@ -22,6 +23,7 @@ pub use forgotten::{EventsErased, EventsForgotten, FORGOTTEN, StreamName};
 pub use kind::{EventKind, Kind};
 pub use names::BLOB_NAMES;
 pub use policy::{Inheritance, PartialForget, Policy, TransferPolicy};
+pub use ranges::PositionSet;
 pub use read::{EventVisitor, Log, Stream};
 pub use record::{
     RECORD_BYTES_MAX, RecordBuilder, RecordKey, decode as decode_record, encode as encode_record,

@@ -155,7 +155,7 @@ impl EventKind {
                 ..LOCAL
             },
             // Without the event that it is about, it says nothing.
-            Self::SuspicionReviewed => Policy {
+            Self::SuspicionReviewed | Self::EventsUndone | Self::EventsRedone => Policy {
                 in_part: PartialForget::Stays,
                 ..LOCAL
             },

@@ -1,0 +1,527 @@
+//! Selects what is to be undone: the events that are named, and those that rest on them alone. Reads every event that
+//! could match: do not call it on the event loop.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use crate::clock::Micros;
+use crate::error::{Code, Refusal};
+use crate::events::capture::{CaptureEvent, Following, ObservationDetails};
+use crate::events::entities::{EntityEvent, EntityRef, Source};
+use crate::events::messages::{MessageEvent, MessageRecorded};
+use crate::events::steps::StepEvent;
+use crate::events::trust::UndoneEvents;
+use crate::events::{self, Event};
+use crate::log::{EventKind, EventScope, LoggedEvent, Position, StreamName};
+use crate::messages;
+use crate::operation::Moment;
+use crate::sessions;
+use crate::state::State;
+use crate::trust;
+
+/// Events of a stream whose entities are folded again in one commit, as for forgetting.
+const EVENTS_MAX: usize = 200_000;
+/// What was said to be remembered that is looked at, in a project.
+const REMEMBERED_MAX: usize = 5_000;
+
+/// What is to be undone: all given fields must match.
+#[derive(Clone, Debug, Default)]
+pub struct UndoSelector {
+    /// Session id.
+    pub session: Option<String>,
+    /// Position of one event.
+    pub event: Option<Position>,
+    /// Agent that recorded it.
+    pub of_agent: Option<String>,
+    /// Beginning of the time.
+    pub since: Option<Moment>,
+    /// End of the time.
+    pub until: Option<Moment>,
+    /// Project id.
+    pub project: Option<String>,
+    /// Whether undone events are selected, to be redone.
+    pub is_redo: bool,
+}
+
+impl UndoSelector {
+    /// Whether nothing is given.
+    pub const fn is_everything(&self) -> bool {
+        self.session.is_none()
+            && self.event.is_none()
+            && self.of_agent.is_none()
+            && self.since.is_none()
+            && self.until.is_none()
+    }
+
+    /// Whether it selects single events of a session.
+    const fn is_of_events(&self) -> bool {
+        self.event.is_some()
+            || self.of_agent.is_some()
+            || self.since.is_some()
+            || self.until.is_some()
+    }
+
+    fn wants(&self, event: &LoggedEvent) -> bool {
+        let header = &event.header;
+        let at = header.happened_at();
+        let is_since = |moment: Moment| match moment {
+            Moment::Position(position) => header.position >= position,
+            Moment::Time(time) => at >= time,
+        };
+        let is_until = |moment: Moment| match moment {
+            Moment::Position(position) => header.position <= position,
+            Moment::Time(time) => at <= time,
+        };
+        self.event.is_none_or(|event| header.position == event)
+            && self
+                .of_agent
+                .as_ref()
+                .is_none_or(|agent| header.author() == agent)
+            && self.since.is_none_or(is_since)
+            && self.until.is_none_or(is_until)
+    }
+}
+
+/// An event that is selected.
+#[derive(Clone, Debug)]
+pub struct SelectedEvent {
+    /// The event.
+    pub event: Arc<LoggedEvent>,
+    /// Whether it was not named itself, but rests on such events alone.
+    pub rests: bool,
+}
+
+/// What is selected, by stream.
+#[derive(Debug, Default)]
+pub struct UndoSelection {
+    /// The events by stream and position.
+    pub streams: BTreeMap<StreamName, BTreeMap<Position, SelectedEvent>>,
+}
+
+impl UndoSelection {
+    /// Number of events.
+    pub fn events(&self) -> usize {
+        self.streams.values().map(BTreeMap::len).sum()
+    }
+
+    /// Returns the selected events of each stream as runs.
+    pub fn changes(&self) -> Vec<super::command::StreamChange> {
+        let of_stream = |(stream, events): (&StreamName, &BTreeMap<Position, SelectedEvent>)| {
+            let mut ranges: Vec<(u64, u64)> = Vec::new();
+            for position in events.keys() {
+                match ranges.last_mut() {
+                    Some((_, last)) if *last + 1 == position.0 => *last = position.0,
+                    _ => ranges.push((position.0, position.0)),
+                }
+            }
+            super::command::StreamChange {
+                stream: stream.clone(),
+                events: UndoneEvents {
+                    ranges,
+                    events: events.len() as u64,
+                },
+            }
+        };
+        self.streams.iter().map(of_stream).collect()
+    }
+
+    fn add(&mut self, event: Arc<LoggedEvent>, rests: bool) -> bool {
+        let stream = self
+            .streams
+            .entry(StreamName::of(event.scope()))
+            .or_default();
+        let position = event.position();
+        let is_new = !stream.contains_key(&position);
+        stream
+            .entry(position)
+            .or_insert(SelectedEvent { event, rests });
+        is_new
+    }
+
+    fn has(&self, scope: EventScope<'_>, position: Position) -> bool {
+        let stream = self.streams.get(&StreamName::of(scope));
+        stream.is_some_and(|events| events.contains_key(&position))
+    }
+}
+
+/// Whether events of a kind say something that can be undone. What a session is, who may write in it, what was added to
+/// contexts and what was forgotten or judged are facts about the log.
+const fn is_content(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::StepRecorded
+            | EventKind::MessageRecorded
+            | EventKind::ToolRecorded
+            | EventKind::EntitiesFound
+            | EventKind::EntitiesRelated
+            | EventKind::EntityResolved
+            | EventKind::EntitiesMerged
+            | EventKind::EntitiesUnmerged
+            | EventKind::CheckpointSaved
+            | EventKind::KeyMarked
+            | EventKind::ExtractorRegistered
+            | EventKind::FieldMappingRegistered
+            | EventKind::HostObserved
+            | EventKind::ObservationRepeated
+    )
+}
+
+/// Selects what a selector names, and what rests on it alone.
+///
+/// # Errors
+/// `SESSION_NOT_FOUND`, `NOT_FOUND` for what is not there, `TOO_LARGE` for a session that is too long.
+pub fn select(state: &State, selector: &UndoSelector) -> Result<UndoSelection, Refusal> {
+    let mut selected = UndoSelection::default();
+    let mut readers = Streams::default();
+    let sessions = sessions_of(state, selector)?;
+    for session in &sessions {
+        readers.take(state, session, selector, &mut selected)?;
+    }
+    if let Some(position) = selector.event
+        && selected.events() == 0
+    {
+        return Err(no_such_event(state, position, selector)?);
+    }
+    // Each round may find what rests on the last one.
+    let mut subagents = Subagents::default();
+    loop {
+        let mut is_more = false;
+        if !selector.is_of_events() {
+            is_more |= subagents.add(state, &mut readers, selector, &mut selected)?;
+        }
+        is_more |= remembered(state, selector, &mut selected)?;
+        is_more |= readers.derived(&mut selected)?;
+        if !is_more {
+            return Ok(selected);
+        }
+    }
+}
+
+fn sessions_of(state: &State, selector: &UndoSelector) -> Result<Vec<String>, Refusal> {
+    if let Some(session) = &selector.session {
+        return Ok(vec![sessions::find(state, session)?]);
+    }
+    if let Some(position) = selector.event {
+        let event = state.log().at(position)?;
+        let session = event.and_then(|event| event.header.session.clone());
+        return Ok(session.into_iter().collect());
+    }
+    let mut found = Vec::new();
+    for session in sessions::ids(state, usize::MAX)? {
+        let row = sessions::get(state, &session)?;
+        let is_there = |row: sessions::SessionRow| {
+            selector.project.is_none() || row.project == selector.project
+        };
+        if row.is_some_and(is_there) {
+            found.push(session);
+        }
+    }
+    Ok(found)
+}
+
+fn no_such_event(
+    state: &State,
+    position: Position,
+    selector: &UndoSelector,
+) -> Result<Refusal, Refusal> {
+    let message = match state.log().at(position)? {
+        None => format!("no event is at position {position}"),
+        Some(event) if event.header.session.is_none() => format!(
+            "the event at position {position} belongs to no session: context files and documents have versions of their own"
+        ),
+        Some(event) if selector.is_redo => format!(
+            "the event at position {position} ({}) was not undone",
+            event.header.kind.name()
+        ),
+        Some(event) => format!(
+            "the event at position {position} ({}) says nothing that can be undone, or was undone before",
+            event.header.kind.name()
+        ),
+    };
+    Ok(Refusal::new(Code::NotFound, message).hint("`lore log` lists events with their positions."))
+}
+
+/// The events of sessions that have been read, for what is derived from them.
+#[derive(Default)]
+struct Streams {
+    read: HashMap<String, Vec<Arc<LoggedEvent>>>,
+}
+
+impl Streams {
+    /// Reads the events of a session that could be selected.
+    fn events(
+        &mut self,
+        state: &State,
+        session: &str,
+        is_redo: bool,
+    ) -> Result<&[Arc<LoggedEvent>], Refusal> {
+        if !self.read.contains_key(session) {
+            let log = state.log();
+            let scope = EventScope::Session(session);
+            let places = log.stream(scope, Position(0), state.position(), EVENTS_MAX + 1)?;
+            if places.len() > EVENTS_MAX {
+                return Err(Refusal::new(
+                    Code::TooLarge,
+                    format!("the session `{session}` has more than {EVENTS_MAX} events"),
+                )
+                .hint("Undo a part of it, by `since` and `until`, in a project with shorter sessions."));
+            }
+            let mut events = Vec::new();
+            for (position, record) in places {
+                let Some(event) = log.whole(record, position)? else {
+                    continue;
+                };
+                let is_kind = event.header.kind.known().is_some_and(is_content);
+                if is_kind
+                    && event.payload.is_some()
+                    && trust::is_undone(state, scope, position)? == is_redo
+                {
+                    events.push(Arc::new(event));
+                }
+            }
+            self.read.insert(session.to_owned(), events);
+        }
+        Ok(self.read.get(session).map_or(&[], Vec::as_slice))
+    }
+
+    fn take(
+        &mut self,
+        state: &State,
+        session: &str,
+        selector: &UndoSelector,
+        selected: &mut UndoSelection,
+    ) -> Result<bool, Refusal> {
+        let mut is_more = false;
+        let mut before: Option<Arc<LoggedEvent>> = None;
+        let events = self.events(state, session, selector.is_redo)?;
+        for event in events {
+            let observation = before.take();
+            if selector.wants(event) {
+                // What only the host knows of a message or step stands directly before it.
+                if let Some(observation) = observation {
+                    is_more |= selected.add(observation, false);
+                }
+                is_more |= selected.add(Arc::clone(event), false);
+            }
+            before = is_introduction(event)?.then(|| Arc::clone(event));
+        }
+        Ok(is_more)
+    }
+
+    /// Adds what the daemon found in selected events alone, in the same streams.
+    fn derived(&self, selected: &mut UndoSelection) -> Result<bool, Refusal> {
+        let mut is_more = false;
+        for (session, events) in &self.read {
+            let scope = EventScope::Session(session);
+            if !selected.streams.contains_key(&StreamName::of(scope)) {
+                continue;
+            }
+            let mut sources: HashSet<String> = HashSet::new();
+            let (mut named, mut elsewhere) = (HashSet::new(), HashSet::new());
+            let mut found = Vec::new();
+            for event in events {
+                let is_selected = selected.has(scope, event.position());
+                let mut note = |entities: Vec<EntityRef>, is_of_selected: bool| {
+                    match is_of_selected {
+                        true => named.extend(entities),
+                        false => elsewhere.extend(entities),
+                    };
+                };
+                match Event::of(event)? {
+                    Some(Event::Step(StepEvent::Recorded(step))) if is_selected => {
+                        sources.insert(format!("step {} {}", step.step, step.attempt));
+                    }
+                    Some(Event::Message(MessageEvent::Message(said))) => {
+                        let entities = said.mentions.iter().map(|one| one.entity());
+                        note(entities.collect(), is_selected);
+                    }
+                    Some(Event::Message(MessageEvent::ToolCall(call))) => {
+                        let entities = call.mentions.iter().map(|one| one.entity());
+                        note(entities.collect(), is_selected);
+                    }
+                    Some(Event::Entity(EntityEvent::Extracted(extracted))) => {
+                        let is_theirs = is_selected
+                            || extracted.found.iter().all(|text| match &text.source {
+                                Source::Step { step, attempt } => {
+                                    sources.contains(&format!("step {step} {attempt}"))
+                                }
+                                Source::Message(_) | Source::Tool(_) => false,
+                            });
+                        let texts = extracted.found.iter().flat_map(|text| &text.mentions);
+                        note(texts.map(|one| one.entity()).collect(), is_theirs);
+                        if is_theirs && !is_selected {
+                            found.push(Arc::clone(event));
+                        }
+                    }
+                    // It says what others said is one, by what only these say.
+                    Some(Event::Entity(EntityEvent::Merged(merged)))
+                        if event.header.actor.is_daemon() && !is_selected =>
+                    {
+                        let is_theirs = |entity: &EntityRef| {
+                            named.contains(entity) && !elsewhere.contains(entity)
+                        };
+                        let mut merges = merged.merges.iter();
+                        if merges.any(|one| is_theirs(&one.entity) || is_theirs(&one.into)) {
+                            found.push(Arc::clone(event));
+                        }
+                    }
+                    Some(Event::Entity(EntityEvent::Resolved(resolved)))
+                        if event.header.actor.is_daemon() && !is_selected =>
+                    {
+                        let entity = resolved.entity.clone();
+                        if named.contains(&entity) && !elsewhere.contains(&entity) {
+                            found.push(Arc::clone(event));
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            for event in found {
+                is_more |= selected.add(event, true);
+            }
+        }
+        Ok(is_more)
+    }
+}
+
+/// Whether an observation introduces the event after it.
+fn is_introduction(event: &LoggedEvent) -> Result<bool, Refusal> {
+    Ok(match Event::of(event)? {
+        Some(Event::Capture(CaptureEvent::Observed(observed))) => matches!(
+            observed.following,
+            Some(Following::Message | Following::Step)
+        ),
+        _ => false,
+    })
+}
+
+/// Sessions of subagents, by the session that started them.
+#[derive(Default)]
+struct Subagents {
+    parents: Option<Vec<(String, String)>>,
+    taken: BTreeSet<String>,
+}
+
+impl Subagents {
+    /// Adds the sessions of subagents whose parents are selected.
+    fn add(
+        &mut self,
+        state: &State,
+        streams: &mut Streams,
+        selector: &UndoSelector,
+        selected: &mut UndoSelection,
+    ) -> Result<bool, Refusal> {
+        if self.parents.is_none() {
+            self.parents = Some(subagents(state, selected)?);
+        }
+        let mut is_more = false;
+        for (session, parent) in self.parents.iter().flatten() {
+            let is_undone = selected
+                .streams
+                .contains_key(&StreamName::Session(parent.clone()));
+            if !is_undone || !self.taken.insert(session.clone()) {
+                continue;
+            }
+            let events = streams.events(state, session, selector.is_redo)?.to_vec();
+            for event in events {
+                is_more |= selected.add(event, true);
+            }
+        }
+        Ok(is_more)
+    }
+}
+
+/// Returns the sessions of subagents in the projects of the selected sessions, each with its parent.
+fn subagents(state: &State, selected: &UndoSelection) -> Result<Vec<(String, String)>, Refusal> {
+    let mut projects: BTreeSet<Option<String>> = BTreeSet::new();
+    for stream in selected.streams.keys() {
+        if let StreamName::Session(session) = stream
+            && let Some(row) = sessions::get(state, session)?
+        {
+            projects.insert(row.project);
+        }
+    }
+    let mut found = Vec::new();
+    for session in sessions::ids(state, usize::MAX)? {
+        let Some(row) = sessions::get(state, &session)? else {
+            continue;
+        };
+        if projects.contains(&row.project)
+            && let Some(parent) = parent_of(state, &session)?
+        {
+            found.push((session, parent));
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the session whose subagent a session is, as its first observation says.
+fn parent_of(state: &State, session: &str) -> Result<Option<String>, Refusal> {
+    /// Events among which the first observation is.
+    const FIRST: usize = 4;
+    let log = state.log();
+    let scope = EventScope::Session(session);
+    for (position, record) in log.stream(scope, Position(0), state.position(), FIRST)? {
+        let Some(event) = log.whole(record, position)? else {
+            continue;
+        };
+        if event.header.kind == EventKind::HostObserved && event.payload.is_some() {
+            let details: ObservationDetails = events::body(&event)?;
+            return Ok(details.parent);
+        }
+    }
+    Ok(None)
+}
+
+/// Adds what was said to be remembered and stands on selected events alone.
+fn remembered(
+    state: &State,
+    selector: &UndoSelector,
+    selected: &mut UndoSelection,
+) -> Result<bool, Refusal> {
+    let mut positions: HashMap<Position, bool> = HashMap::new();
+    for (stream, events) in &selected.streams {
+        if matches!(stream, StreamName::Session(_)) {
+            positions.extend(events.keys().map(|position| (*position, true)));
+        }
+    }
+    let mut projects: BTreeSet<Option<String>> = BTreeSet::new();
+    for events in selected.streams.values() {
+        let all = events.values();
+        projects.extend(all.map(|one| one.event.header.project.clone()));
+    }
+    let mut is_more = false;
+    for project in projects {
+        let rows =
+            messages::remembered_since(state, project.as_deref(), Position(0), REMEMBERED_MAX)?;
+        for row in rows {
+            if positions.contains_key(&row.position) {
+                continue;
+            }
+            let Some(event) = state.log().at(row.position)? else {
+                continue;
+            };
+            let scope = event.scope();
+            if event.payload.is_none()
+                || trust::is_undone(state, scope, row.position)? != selector.is_redo
+            {
+                continue;
+            }
+            let body: MessageRecorded = events::body(&event)?;
+            let rests = !body.evidence.is_empty()
+                && body
+                    .evidence
+                    .iter()
+                    .all(|at| positions.contains_key(&Position(*at)));
+            if rests {
+                is_more |= selected.add(Arc::new(event), true);
+            }
+        }
+    }
+    Ok(is_more)
+}
+
+/// Returns the time of an event in a list.
+pub fn happened_at(selected: &SelectedEvent) -> Micros {
+    selected.event.header.happened_at()
+}
