@@ -1,6 +1,6 @@
-//! `lore review`: people judge texts that give orders to a model.
+//! `lore review`: people judge texts that give orders to a model, and what is contradicted or out of date.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use lore::connection::Error;
 use lore::host_session::why_no_person;
@@ -8,9 +8,9 @@ use lore::protocol::{Code, ErrorBody};
 
 use super::command::Command;
 use super::flag::{Fields, Flag, Kind};
-use super::output::sanitize;
+use super::output::{self, Output, sanitize};
 use super::parser::Matches;
-use super::report::{Rendered, Report};
+use super::report::{Rendered, Report, read};
 use super::template::{fill, list, number, raw};
 use super::{Caller, Exit, Failure};
 
@@ -20,19 +20,24 @@ const EXCERPT_CHARS: usize = 400;
 /// `lore review`.
 pub const REVIEW: Command = Command::client(
     "review",
-    "List texts that give orders to models, and accept or reject them",
+    "List what is suspicious, contradicted or out of date, and settle it",
     run,
 )
 .details(
-    "Such texts are recorded, but given to no model. `accept` gives one to models all the same, `reject` keeps any text from \
-     them, and `reopen` leaves it to the rules again. Only a person may judge, in a terminal of their own: an agent's \
-     command is refused.",
+    "Texts that give orders to models are recorded, but given to none. Statements that contradict each other, and those \
+     whose cited code has changed, are given with that note. `keep` settles a statement or gives a text to models all the \
+     same, `correct` replaces it by the words that follow, `forget` removes it for good, `reject` keeps any text from models, \
+     and `reopen` leaves it to the rules again. The oldest evidence comes first. Only a person may judge, in a terminal of \
+     their own: an agent's command is refused.",
 )
 .flags(&[&[
     Flag::positional(
         Kind::Choice(&[
-            ("accept", "The text may be given to models"),
-            ("reject", "The text is given to no model"),
+            ("keep", "It stands, and may be given to models"),
+            ("accept", "The same"),
+            ("correct", "The words that follow replace it"),
+            ("forget", "It is removed for good"),
+            ("reject", "It is given to no model"),
             ("reopen", "The rules decide again"),
         ]),
         "judgement",
@@ -49,6 +54,14 @@ pub const REVIEW: Command = Command::client(
     )
     .local()
     .optional(),
+    Flag::positional(
+        Kind::Words,
+        "text",
+        "TEXT",
+        "With `correct`: what holds instead",
+    )
+    .local()
+    .optional(),
     Flag::text("project", "PROJECT", "List only those of this project, by its id or `current`"),
     Flag::switch("all", "List also those that were judged").sends("include_reviewed"),
     Flag::number("limit", "N", "List at most this many; 50 by default").short('n'),
@@ -57,26 +70,34 @@ pub const REVIEW: Command = Command::client(
 
 fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let Some(word) = matches.text("judgement") else {
-        let reply = caller.reply("list_suspects", matches.fields()?)?;
-        let rendered = Report::Rendered(listed).render(&reply.json, matches)?;
-        return caller.print(reply, rendered);
+        return list_all(matches, caller);
     };
     let Some(event) = matches.number("event") else {
         return Err(Failure::Usage(format!(
             "`lore review {word}` needs the POSITION of a text, as `lore review` lists it"
         )));
     };
-    // The daemon asks again; here the variables of processes can be seen as well.
-    if let Some(reason) = why_no_person(std::process::id()) {
-        let refused = format!("only a person may accept or reject a text, and here {reason}");
-        let refused = ErrorBody::new(Code::Forbidden, refused)
-            .hint("A person does it in a terminal of their own.");
-        return Err(Error::Refused(refused).into());
+    let text = matches.text("text").unwrap_or_default();
+    match (word, text.is_empty()) {
+        ("correct", true) => {
+            return Err(Failure::Usage(format!(
+                "`lore review correct {event}` needs the words that hold instead"
+            )));
+        }
+        ("correct", false) => return correct(event, text, caller),
+        (_, false) => {
+            return Err(Failure::Usage(format!(
+                "`lore review {word}` takes no words; `lore review correct {event} TEXT` replaces it by them"
+            )));
+        }
+        ("forget", true) => return forget(event, caller),
+        _ => {}
     }
+    check_person("accept or reject a text")?;
     let mut fields = Fields::default();
     fields.put("event", &event)?;
     let judgement = match word {
-        "accept" => "accepted",
+        "accept" | "keep" => "accepted",
         "reject" => "rejected",
         _ => "open",
     };
@@ -86,13 +107,80 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     caller.print(reply, rendered)
 }
 
-fn listed(reply: &Value, _: &Matches) -> Rendered {
-    let suspects = list(reply, "suspects");
-    if suspects.is_empty() {
-        return Rendered::empty("lore: no suspicious text\n".to_owned());
+/// Refuses a command that no person typed. The daemon asks again; here the variables of processes can be seen as well.
+fn check_person(what: &str) -> Result<(), Failure> {
+    let Some(reason) = why_no_person(std::process::id()) else {
+        return Ok(());
+    };
+    let refused = format!("only a person may {what}, and here {reason}");
+    let refused = ErrorBody::new(Code::Forbidden, refused)
+        .hint("A person does it in a terminal of their own.");
+    Err(Error::Refused(refused).into())
+}
+
+/// Lists suspicious texts, and then what is contradicted or out of date, each with the oldest evidence first.
+fn list_all(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
+    let suspects: Value = read(&caller.call("list_suspects", matches.fields()?)?)?;
+    let mut fields = matches.fields_without("include_reviewed")?;
+    fields.put("doubtful", &true)?;
+    let facts: Value = read(&caller.call("list_facts", fields)?)?;
+    if caller.output == Output::Json {
+        let both = json!({"suspects": suspects["suspects"], "facts": facts["facts"]});
+        output::write_json_lines(format!("{both}\n").as_bytes())?;
+        return Ok(Exit::Good);
     }
+    let mut text = listed(&suspects);
+    for one in list(&facts, "facts") {
+        let doubt = match raw(one, "state") {
+            "disputed" => "contradicted",
+            _ => "out of date",
+        };
+        text += &format!("{}{}\n", fill("position {position}: ", one), doubt);
+        text += &format!("        {}\n", super::remember::fact(one));
+    }
+    if text.is_empty() {
+        lore::err!("lore: nothing is suspicious, contradicted or out of date\n");
+        return Ok(Exit::Good);
+    }
+    output::write(text.as_bytes())?;
+    let more = number(&suspects, "more") + number(&facts, "more");
+    if more > 0 {
+        lore::err!("lore: {more} more; --limit lists them\n");
+    }
+    Ok(Exit::Good)
+}
+
+/// Replaces a statement.
+fn correct(event: u64, text: &str, caller: &mut Caller) -> Result<Exit, Failure> {
+    check_person("correct what was said")?;
+    let mut fields = Fields::default();
+    fields.put("text", text)?;
+    fields.put("sender", "user")?;
+    fields.put("replaces", &[event])?;
+    let reply = caller.reply("remember", fields)?;
+    let rendered = Rendered::good(super::remember::remembered(&read(&reply.json)?));
+    caller.print(reply, rendered)
+}
+
+/// Removes the event for good, with what is derived from it.
+fn forget(event: u64, caller: &mut Caller) -> Result<Exit, Failure> {
+    check_person("forget what was said")?;
+    let mut fields = Fields::default();
+    fields.put("from", &event)?;
+    fields.put("to", &event)?;
+    let reply = caller.reply("forget", fields)?;
+    let value: Value = read(&reply.json)?;
+    let rendered = match number(&value, "events") {
+        0 => Rendered::nothing(format!("lore: nothing is at position {event}\n")),
+        _ => Rendered::good(fill("forgot {events:count event}, {bytes:bytes}\n", &value)),
+    };
+    caller.print(reply, rendered)
+}
+
+/// Lists suspicious texts, the oldest first.
+fn listed(reply: &Value) -> String {
     let mut text = String::new();
-    for suspect in suspects {
+    for suspect in list(reply, "suspects").iter().rev() {
         text += &fill("position {position}: ", suspect);
         let kinds: Vec<&str> = list(suspect, "suspicions")
             .iter()
@@ -113,11 +201,7 @@ fn listed(reply: &Value, _: &Matches) -> Rendered {
         let excerpt = sanitize(raw(suspect, "excerpt"), EXCERPT_CHARS);
         text += &format!("        {excerpt}\n\n");
     }
-    let aside = match number(reply, "more") {
-        0 => String::new(),
-        more => format!("lore: {more} more; --limit lists them\n"),
-    };
-    Rendered::good(text).aside(aside)
+    text
 }
 
 fn judged(reply: &Value) -> String {

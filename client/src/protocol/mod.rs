@@ -12,6 +12,7 @@ pub mod coordination;
 pub mod documents;
 pub mod entities;
 mod error;
+pub mod facts;
 pub mod frame;
 pub mod hint;
 pub mod hooks;

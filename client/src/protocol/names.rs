@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use super::checkpoints::{LayerName, TruncationAction};
+pub use super::facts::FactState;
 pub use super::packs::{MadeFor, Part, PieceKind, PruneStrategy, SectionName, WhyLeftOut};
 pub use super::sessions::SessionState;
 

@@ -64,6 +64,7 @@ pub const READ_OPERATIONS: &[&str] = &[
     "recall",
     "brief",
     "who",
+    "list_facts",
     "watch",
     "list_suspects",
     "get_index_summary",

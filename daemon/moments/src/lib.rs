@@ -21,6 +21,7 @@ mod brief;
 mod budget;
 mod choice;
 mod compaction;
+mod contradiction;
 mod cues;
 mod durable;
 mod edit;
@@ -35,6 +36,7 @@ mod reproach;
 #[cfg(test)]
 mod tests;
 mod text;
+mod versions;
 mod wording;
 
 pub use brief::{Brief, BriefInput, BriefSection, NoteEntry, SessionEntry, brief};
@@ -44,6 +46,7 @@ pub use compaction::{
     CommandEntry, Composed, DecisionEntry, FileEntry, PlanEntry, Section, TOKENS, WorkInFlight,
     work_in_flight,
 };
+pub use contradiction::{Relation, Statement};
 pub use durable::{
     CUE_CANDIDATE, CUE_COUNTS, DurableKind, DurableSentence, Message, Speaker, asks_to_remember,
     durable,
@@ -55,7 +58,8 @@ pub use prompt::{
 };
 pub use quotations::{Quotations, QuotedLine};
 pub use text::language::Language;
+pub use versions::{VersionEffect, VersionState, Versions};
 pub use wording::{
-    ComposedLines, Freshness, Heading, OTHERS_TOKENS, Provenance, changed_line, compose_lines,
-    item_line, other_line, repair_line,
+    ComposedLines, Freshness, Heading, OTHERS_TOKENS, OtherVersion, Provenance, changed_line,
+    compose_lines, item_line, other_line, repair_line,
 };

@@ -14,6 +14,9 @@ const LINE_TOKENS: usize = 110;
 /// Bytes of a text that are read for a line.
 const LINE_BYTES_MAX: usize = 2_000;
 
+/// Bytes of another version that are quoted.
+const VERSION_BYTES_MAX: usize = 200;
+
 /// Tokens for what others did, at a prompt.
 pub const OTHERS_TOKENS: usize = 150;
 
@@ -64,13 +67,46 @@ pub enum Freshness {
     Gone,
 }
 
+/// What else was said of the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherVersion<'a> {
+    /// An earlier statement that it replaced.
+    Replaced {
+        /// What it said.
+        text: &'a str,
+        /// Its day.
+        day: &'a str,
+    },
+    /// A statement of someone else that contradicts it, and neither is settled.
+    Disputed {
+        /// What it says.
+        text: &'a str,
+        /// Who said it.
+        by: &'a str,
+        /// Its day.
+        day: &'a str,
+    },
+}
+
+impl OtherVersion<'_> {
+    fn render(self) -> String {
+        let said = |text: &str| one_line(beginning(text, VERSION_BYTES_MAX));
+        match self {
+            Self::Replaced { text, day } => format!("; replaces \"{}\" of {day}", said(text)),
+            Self::Disputed { text, by, day } => {
+                format!("; not settled: {by} said \"{}\" on {day}", said(text))
+            }
+        }
+    }
+}
+
 /// Returns the line of an item. What tools returned is quoted.
 ///
 /// ```
 /// use lored_moments::{DurableKind, ItemSource, Provenance, item_line};
 ///
 /// let provenance = Provenance { agent: "codex", day: "2026-11-20", place: "message 12" };
-/// let line = item_line("Prices are stored as cents.", DurableKind::Decision, ItemSource::User, &provenance, None);
+/// let line = item_line("Prices are stored as cents.", DurableKind::Decision, ItemSource::User, &provenance, (None, None));
 /// assert_eq!(line, "- Prices are stored as cents. (decision of the user in codex, 2026-11-20, message 12)");
 /// ```
 #[must_use]
@@ -79,7 +115,7 @@ pub fn item_line(
     kind: DurableKind,
     source: ItemSource,
     provenance: &Provenance,
-    freshness: Option<Freshness>,
+    (freshness, other): (Option<Freshness>, Option<OtherVersion<'_>>),
 ) -> String {
     let text = one_line(beginning(text, LINE_BYTES_MAX));
     let by = match source {
@@ -107,7 +143,8 @@ pub fn item_line(
     } else {
         text
     };
-    format!("- {text} ({kind} {}{state})", provenance.render(by))
+    let other = other.map(OtherVersion::render).unwrap_or_default();
+    format!("- {text} ({kind} {}{state}{other})", provenance.render(by))
 }
 
 /// Returns the line of what mended the same failure.

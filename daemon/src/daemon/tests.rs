@@ -10,6 +10,7 @@ mod capture_trust;
 mod captured_results;
 mod coordination;
 mod expiry;
+mod facts;
 mod own_sessions;
 mod protected_keys;
 mod remember;

@@ -25,7 +25,7 @@ pub use top_entities::{ScoredEntity, most_relevant, sort, surpasses};
 pub use view::{
     DataRow, EntityEntry, EntityRow, FoldedText, MentionRow, NameOwner, RELATED_AMONG_MAX, Related,
     SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of, names,
-    ranked, recent, related, roots, walk,
+    note_searched, ranked, recent, related, roots, walk,
 };
 
 /// Asks for a session with entities.

@@ -103,6 +103,9 @@ pub struct MessageRecorded {
     /// Positions of the events on which something to be remembered stands.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<u64>,
+    /// Positions of the statements that something to be remembered replaces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<u64>,
 }
 
 /// A tool that a message used.

@@ -6,6 +6,7 @@
 
 mod command;
 pub mod operations;
+mod resting;
 mod select;
 
 // For the engine's tests, which decide real commands.

@@ -1,19 +1,19 @@
 //! Selects what is to be undone: the events that are named, and those that rest on them alone. Reads every event that
 //! could match: do not call it on the event loop.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use super::resting::{Subagents, remembered};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
-use crate::events::capture::{CaptureEvent, Following, ObservationDetails};
+use crate::events::Event;
+use crate::events::capture::{CaptureEvent, Following};
 use crate::events::entities::{EntityEvent, EntityRef, Source};
-use crate::events::messages::{MessageEvent, MessageRecorded};
+use crate::events::messages::MessageEvent;
 use crate::events::steps::StepEvent;
 use crate::events::trust::UndoneEvents;
-use crate::events::{self, Event};
 use crate::log::{EventKind, EventScope, LoggedEvent, Position, StreamName};
-use crate::messages;
 use crate::operation::Moment;
 use crate::sessions;
 use crate::state::State;
@@ -21,8 +21,6 @@ use crate::trust;
 
 /// Events of a stream whose entities are folded again in one commit, as for forgetting.
 const EVENTS_MAX: usize = 200_000;
-/// What was said to be remembered that is looked at, in a project.
-const REMEMBERED_MAX: usize = 5_000;
 
 /// What is to be undone: all given fields must match.
 #[derive(Clone, Debug, Default)]
@@ -125,7 +123,8 @@ impl UndoSelection {
         self.streams.iter().map(of_stream).collect()
     }
 
-    fn add(&mut self, event: Arc<LoggedEvent>, rests: bool) -> bool {
+    /// Adds an event; returns whether it is new.
+    pub fn add(&mut self, event: Arc<LoggedEvent>, rests: bool) -> bool {
         let stream = self
             .streams
             .entry(StreamName::of(event.scope()))
@@ -231,11 +230,11 @@ fn no_such_event(
         ),
         Some(event) if selector.is_redo => format!(
             "the event at position {position} ({}) was not undone",
-            event.header.kind.name()
+            event.header.kind
         ),
         Some(event) => format!(
             "the event at position {position} ({}) says nothing that can be undone, or was undone before",
-            event.header.kind.name()
+            event.header.kind
         ),
     };
     Ok(Refusal::new(Code::NotFound, message).hint("`lore log` lists events with their positions."))
@@ -243,13 +242,13 @@ fn no_such_event(
 
 /// The events of sessions that have been read, for what is derived from them.
 #[derive(Default)]
-struct Streams {
+pub struct Streams {
     read: HashMap<String, Vec<Arc<LoggedEvent>>>,
 }
 
 impl Streams {
     /// Reads the events of a session that could be selected.
-    fn events(
+    pub fn events(
         &mut self,
         state: &State,
         session: &str,
@@ -260,11 +259,10 @@ impl Streams {
             let scope = EventScope::Session(session);
             let places = log.stream(scope, Position(0), state.position(), EVENTS_MAX + 1)?;
             if places.len() > EVENTS_MAX {
-                return Err(Refusal::new(
-                    Code::TooLarge,
-                    format!("the session `{session}` has more than {EVENTS_MAX} events"),
-                )
-                .hint("Undo a part of it, by `since` and `until`, in a project with shorter sessions."));
+                return Err(Refusal::invalid(format!(
+                    "the session `{session}` has more than {EVENTS_MAX} events, which are too many to fold again in one commit"
+                ))
+                .hint("`lore review reject POSITION` keeps single texts from models."));
             }
             let mut events = Vec::new();
             for (position, record) in places {
@@ -361,7 +359,7 @@ impl Streams {
                             named.contains(entity) && !elsewhere.contains(entity)
                         };
                         let mut merges = merged.merges.iter();
-                        if merges.any(|one| is_theirs(&one.entity) || is_theirs(&one.into)) {
+                        if merges.any(|one| is_theirs(&one.from) || is_theirs(&one.into)) {
                             found.push(Arc::clone(event));
                         }
                     }
@@ -393,132 +391,6 @@ fn is_introduction(event: &LoggedEvent) -> Result<bool, Refusal> {
         ),
         _ => false,
     })
-}
-
-/// Sessions of subagents, by the session that started them.
-#[derive(Default)]
-struct Subagents {
-    parents: Option<Vec<(String, String)>>,
-    taken: BTreeSet<String>,
-}
-
-impl Subagents {
-    /// Adds the sessions of subagents whose parents are selected.
-    fn add(
-        &mut self,
-        state: &State,
-        streams: &mut Streams,
-        selector: &UndoSelector,
-        selected: &mut UndoSelection,
-    ) -> Result<bool, Refusal> {
-        if self.parents.is_none() {
-            self.parents = Some(subagents(state, selected)?);
-        }
-        let mut is_more = false;
-        for (session, parent) in self.parents.iter().flatten() {
-            let is_undone = selected
-                .streams
-                .contains_key(&StreamName::Session(parent.clone()));
-            if !is_undone || !self.taken.insert(session.clone()) {
-                continue;
-            }
-            let events = streams.events(state, session, selector.is_redo)?.to_vec();
-            for event in events {
-                is_more |= selected.add(event, true);
-            }
-        }
-        Ok(is_more)
-    }
-}
-
-/// Returns the sessions of subagents in the projects of the selected sessions, each with its parent.
-fn subagents(state: &State, selected: &UndoSelection) -> Result<Vec<(String, String)>, Refusal> {
-    let mut projects: BTreeSet<Option<String>> = BTreeSet::new();
-    for stream in selected.streams.keys() {
-        if let StreamName::Session(session) = stream
-            && let Some(row) = sessions::get(state, session)?
-        {
-            projects.insert(row.project);
-        }
-    }
-    let mut found = Vec::new();
-    for session in sessions::ids(state, usize::MAX)? {
-        let Some(row) = sessions::get(state, &session)? else {
-            continue;
-        };
-        if projects.contains(&row.project)
-            && let Some(parent) = parent_of(state, &session)?
-        {
-            found.push((session, parent));
-        }
-    }
-    Ok(found)
-}
-
-/// Returns the session whose subagent a session is, as its first observation says.
-fn parent_of(state: &State, session: &str) -> Result<Option<String>, Refusal> {
-    /// Events among which the first observation is.
-    const FIRST: usize = 4;
-    let log = state.log();
-    let scope = EventScope::Session(session);
-    for (position, record) in log.stream(scope, Position(0), state.position(), FIRST)? {
-        let Some(event) = log.whole(record, position)? else {
-            continue;
-        };
-        if event.header.kind == EventKind::HostObserved && event.payload.is_some() {
-            let details: ObservationDetails = events::body(&event)?;
-            return Ok(details.parent);
-        }
-    }
-    Ok(None)
-}
-
-/// Adds what was said to be remembered and stands on selected events alone.
-fn remembered(
-    state: &State,
-    selector: &UndoSelector,
-    selected: &mut UndoSelection,
-) -> Result<bool, Refusal> {
-    let mut positions: HashMap<Position, bool> = HashMap::new();
-    for (stream, events) in &selected.streams {
-        if matches!(stream, StreamName::Session(_)) {
-            positions.extend(events.keys().map(|position| (*position, true)));
-        }
-    }
-    let mut projects: BTreeSet<Option<String>> = BTreeSet::new();
-    for events in selected.streams.values() {
-        let all = events.values();
-        projects.extend(all.map(|one| one.event.header.project.clone()));
-    }
-    let mut is_more = false;
-    for project in projects {
-        let rows =
-            messages::remembered_since(state, project.as_deref(), Position(0), REMEMBERED_MAX)?;
-        for row in rows {
-            if positions.contains_key(&row.position) {
-                continue;
-            }
-            let Some(event) = state.log().at(row.position)? else {
-                continue;
-            };
-            let scope = event.scope();
-            if event.payload.is_none()
-                || trust::is_undone(state, scope, row.position)? != selector.is_redo
-            {
-                continue;
-            }
-            let body: MessageRecorded = events::body(&event)?;
-            let rests = !body.evidence.is_empty()
-                && body
-                    .evidence
-                    .iter()
-                    .all(|at| positions.contains_key(&Position(*at)));
-            if rests {
-                is_more |= selected.add(Arc::new(event), true);
-            }
-        }
-    }
-    Ok(is_more)
 }
 
 /// Returns the time of an event in a list.

@@ -158,6 +158,8 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
         "brief" => one(json!({"max_tokens": 16_000})),
         "handoff" => one(json!({"session": session, "max_tokens": 16_000})),
         "continue_session" => one(json!({"from": session, "max_tokens": 16_000})),
+        "list_facts" => one(json!({"project": project, "include_replaced": true, "limit": PAGE_MAX})),
+        "undo" => one(json!({"session": session, "dry_run": true, "limit": PAGE_MAX})),
         "who" => one(json!({"project": project})),
         "watch" => one(json!({"session": session, "after": 0})),
         "pause_capture" => one(json!({"ms": 1})),

@@ -4,7 +4,7 @@ use lored::events::capture::{
     CapturePaused, ContentMark, ContinuedSession, Following, Observation, ObservationDetails,
     ObservationRepeated, PlannedItem, TokenUse,
 };
-use lored::events::trust::{Judgement, SuspicionReviewed};
+use lored::events::trust::{Judgement, SuspicionReviewed, UndoneEvents};
 use lored::log::{EncodedEvent, EventKind};
 use lored::messages::{Kind, MessageMeta, MessageRecorded, RememberedKind, Sender};
 use lored::steps::Text;
@@ -86,6 +86,14 @@ pub fn events() -> Vec<(&'static str, EncodedEvent)> {
     events.add("host_observed_branch", kind, &start, &on_branch);
     suspicious(&mut events, start.clone());
     marked(&mut events, start);
+    undone(&mut events);
+    let (said, recorded) = message();
+    let replacing = MessageRecorded {
+        replaces: vec![3],
+        ..recorded
+    };
+    let kind = EventKind::MessageRecorded;
+    events.add("message_replacing", kind, &said, &replacing);
     events.found
 }
 
@@ -185,6 +193,16 @@ fn suspicious(events: &mut Events, start: Observation) {
     }
 }
 
+/// Undone and redone events.
+fn undone(events: &mut Events) {
+    let undone = UndoneEvents {
+        ranges: vec![(4, 7), (9, 9)],
+        events: 5,
+    };
+    events.add_meta("events_undone", EventKind::EventsUndone, &undone);
+    events.add_meta("events_redone", EventKind::EventsRedone, &undone);
+}
+
 /// A message that is to be remembered.
 fn remembered(events: &mut Events) {
     let (said, recorded) = message();
@@ -214,6 +232,7 @@ fn message() -> (MessageMeta, MessageRecorded) {
         pack: None,
         quoted: Vec::new(),
         evidence: vec![4, 7],
+        replaces: Vec::new(),
     };
     (said, recorded)
 }

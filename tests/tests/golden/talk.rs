@@ -198,6 +198,7 @@ fn messages(events: &mut Events) {
         pack: Some("p-1".to_owned()),
         quoted: vec![(2, 11)],
         evidence: Vec::new(),
+        replaces: Vec::new(),
     };
     let least = MessageMeta {
         id: "m-2".to_owned(),
@@ -220,6 +221,7 @@ fn messages(events: &mut Events) {
         pack: None,
         quoted: Vec::new(),
         evidence: Vec::new(),
+        replaces: Vec::new(),
     };
     let executed = ToolCallMeta {
         id: "t-1".to_owned(),

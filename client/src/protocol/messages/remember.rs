@@ -3,6 +3,7 @@
 use lore_wire::wire;
 
 use super::Sender;
+use crate::protocol::facts::FactVersion;
 use crate::protocol::{Position, SessionId};
 
 /// What is to be remembered.
@@ -27,6 +28,9 @@ pub struct RememberArgs {
     pub kind: Option<RememberedKind>,
     /// What it stands on: positions of events, as replies return them.
     pub evidence: Vec<Position>,
+    /// Positions of statements that it replaces. What it contradicts and you said before, or the user says now, is replaced
+    /// without being named.
+    pub replaces: Vec<Position>,
     /// Whose words it is, `user` or `assistant`; default: the user's from a terminal, otherwise the model's.
     pub sender: Option<Sender>,
 }
@@ -40,4 +44,10 @@ pub struct RememberReply {
     pub message: String,
     /// What it is.
     pub kind: RememberedKind,
+    /// What it replaces: no longer served, but kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<FactVersion>,
+    /// What others said that contradicts it: both are served until a person or a newer statement settles it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contradicts: Vec<FactVersion>,
 }

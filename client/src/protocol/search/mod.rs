@@ -14,7 +14,7 @@ pub use legacy::{
     SearchChunkRangeArgs, SearchFileChunksArgs, SearchWorkItemsArgs, SemanticSearchArgs,
 };
 pub use query::{ChunkRange, Filters, SearchArgs, SearchDocumentsArgs};
-pub use recall::{RecallArgs, RecallReply, RecalledItem};
+pub use recall::{RecallArgs, RecallReply, RecalledItem, RecalledVersion};
 
 /// Search mode.
 #[wire]

@@ -2,7 +2,7 @@
 
 use lore_wire::wire;
 
-use super::Kind;
+use super::{Kind, Origin};
 use crate::protocol::messages::RememberedKind;
 use crate::protocol::{Position, SessionId};
 
@@ -44,6 +44,27 @@ pub struct RecalledItem {
     pub score: f64,
     /// True for what is not of the caller's project.
     pub elsewhere: Option<bool>,
+    /// Whose words it is.
+    pub origin: Option<Origin>,
+    /// Earlier statements among the sources that it replaces, and that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<RecalledVersion>,
+    /// Statements of others among the sources that contradict it; neither is settled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub disputed_with: Vec<RecalledVersion>,
+    /// The event that recorded it.
+    pub position: Position,
+}
+
+/// Another statement about the same.
+#[wire]
+pub struct RecalledVersion {
+    /// What it says.
+    pub text: String,
+    /// Its author.
+    pub agent: Option<String>,
+    /// Time of recording, RFC 3339.
+    pub at: String,
     /// The event that recorded it.
     pub position: Position,
 }

@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 mod compactions;
+mod contradictions;
 mod failures;
 mod properties;
 mod quotations;
 mod selection;
 mod sentences;
 mod texts;
+mod versions;
 
 /// The lines of a fixture that are no comments.
 fn lines(fixture: &'static str) -> impl Iterator<Item = &'static str> {

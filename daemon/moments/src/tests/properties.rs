@@ -105,7 +105,7 @@ proptest! {
         let session = SessionEntry { agent: "a", day: "2026-11-20", age_days: age, branch: "b", asked: &said, did: &said, left_open: &said, files: &said };
         let sessions = [session; 7];
         let input = BriefInput { branch: "b", files: &said, topic: &topic, notes: &notes, rules: &said, sessions: &sessions, others: &said };
-        let lines: Vec<String> = said.iter().map(|text| item_line(text, DurableKind::Rule, ItemSource::User, &Provenance::default(), None)).collect();
+        let lines: Vec<String> = said.iter().map(|text| item_line(text, DurableKind::Rule, ItemSource::User, &Provenance::default(), (None, None))).collect();
         let (mut before, mut held) = (Vec::new(), 0);
         for budget in [0, 1, 5, 20, 100, 150, 400, 800, 2_000, 10_000] {
             let made = brief(&input, budget, &count);

@@ -109,7 +109,7 @@ fn tools_are_quoted_and_stale_code_is_marked() {
         DurableKind::Fact,
         ItemSource::Tool,
         &provenance,
-        Some(Freshness::Gone),
+        (Some(Freshness::Gone), None),
     );
     assert_eq!(
         line,
@@ -121,8 +121,43 @@ fn tools_are_quoted_and_stale_code_is_marked() {
     ] {
         let freshness = Some(Freshness::Changed(now.map(str::to_owned)));
         let kind = DurableKind::Fact;
-        let changed = item_line("a is 1", kind, ItemSource::Agent, &provenance, freshness);
+        let changed = item_line(
+            "a is 1",
+            kind,
+            ItemSource::Agent,
+            &provenance,
+            (freshness, None),
+        );
         assert!(changed.ends_with(said), "{changed}");
+    }
+    let by = "claude";
+    let day = "2026-11-19";
+    for (other, said) in [
+        (
+            OtherVersion::Replaced {
+                text: "a is 2",
+                day,
+            },
+            "; replaces \"a is 2\" of 2026-11-19)",
+        ),
+        (
+            OtherVersion::Disputed {
+                text: "a is 2",
+                by,
+                day,
+            },
+            "; not settled: claude said \"a is 2\" on 2026-11-19)",
+        ),
+    ] {
+        let kind = DurableKind::Fact;
+        let line = item_line(
+            "a is 1",
+            kind,
+            ItemSource::Agent,
+            &provenance,
+            (None, Some(other)),
+        );
+        assert!(line.ends_with(said), "{line}");
     }
     let others = [other_line(
         "gemini",

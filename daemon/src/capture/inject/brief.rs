@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use lored_moments::failures::command;
 use lored_moments::{
-    BriefInput, BriefSection, CUE_COUNTS, DurableKind, NoteEntry, SessionEntry, Speaker,
+    BriefInput, BriefSection, CUE_COUNTS, DurableKind, NoteEntry, SessionEntry, Speaker, Versions,
     asks_to_remember, brief, one_line, other_line,
 };
 
@@ -85,11 +85,12 @@ pub(super) fn write(
     let remembered =
         remembered.filter(|one| one.known.at > since && !shown.has_said(&one.session, &one.known));
     rules.extend(remembered.map(|one| (one.known.clone(), one.session.clone())));
+    let mut rules = current(rules);
     let is_remembered =
         |one: &KnownSentence| one.is_remembered || one.sentence.kind == DurableKind::Remember;
-    rules.sort_by_key(|(one, _)| std::cmp::Reverse((is_remembered(one), one.at)));
+    rules.sort_by_key(|one| std::cmp::Reverse((is_remembered(&one.known), one.known.at)));
     let mut said = BTreeSet::new();
-    rules.retain(|(one, _)| said.insert(one.sentence.text.to_lowercase()));
+    rules.retain(|one| said.insert(one.known.sentence.text.to_lowercase()));
     rules.truncate(RULES_MAX);
     compose(writer, (work, notes), &rules, &sessions, &others, budget)
 }
@@ -97,14 +98,18 @@ pub(super) fn write(
 fn compose(
     writer: &Writer<'_>,
     (work, notes): (&WorkStart, &[NotePassage]),
-    rules: &[(KnownSentence, String)],
+    rules: &[Rule],
     sessions: &[Described],
     others: &[String],
     budget: usize,
 ) -> Option<Draft> {
     let lines: Vec<String> = rules
         .iter()
-        .map(|(one, _)| super::items::line(writer, one, None))
+        .map(|one| {
+            let other = one.other.as_ref();
+            let other = other.map(|(other, is_disputed)| (other, *is_disputed));
+            super::items::line(writer, &one.known, None, other)
+        })
         .collect();
     let refs = |all: &[String]| -> Vec<String> { all.to_vec() };
     let parts: Vec<[Vec<String>; 4]> = sessions
@@ -166,7 +171,7 @@ fn compose(
             BriefSection::Rules => sources.extend(
                 rules
                     .get(*at)
-                    .map(|(one, session)| (session.clone(), message_item(&one.message))),
+                    .map(|one| (one.session.clone(), message_item(&one.known.message))),
             ),
             BriefSection::Sessions => {
                 sources.extend(
@@ -188,6 +193,46 @@ fn compose(
         sources,
         notes: files,
     })
+}
+
+/// A standing rule, with what else was said of the same, and whether that is not settled.
+struct Rule {
+    known: KnownSentence,
+    session: String,
+    other: Option<(KnownSentence, bool)>,
+}
+
+/// Returns the rules that stand: without those that a later one replaced or repeats.
+fn current(mut rules: Vec<(KnownSentence, String)>) -> Vec<Rule> {
+    rules.sort_by_key(|(one, _)| one.position);
+    let mut versions = Versions::default();
+    for (one, _) in &rules {
+        let named = rules.iter().enumerate();
+        let named = named.filter(|(_, (other, _))| one.replaces.contains(&other.position.0));
+        let named = named.map(|(place, _)| place);
+        let named: Vec<usize> = named.filter(|place| *place < versions.len()).collect();
+        versions.add(&one.sentence.text, one.speaker, &one.agent, &named);
+    }
+    for (place, (one, _)) in rules.iter().enumerate() {
+        if one.is_accepted {
+            versions.accept(place);
+        }
+    }
+    let other = |place: usize| {
+        let disputed = versions.disputes(place).last().map(|other| (*other, true));
+        let replaced = versions.replaced_by(place).last();
+        let (other, is_disputed) = disputed.or(replaced.map(|other| (*other, false)))?;
+        Some((rules.get(other)?.0.clone(), is_disputed))
+    };
+    let standing = rules.iter().enumerate();
+    let standing = standing.filter(|(place, _)| versions.is_current(*place));
+    standing
+        .map(|(place, (known, session))| Rule {
+            known: known.clone(),
+            session: session.clone(),
+            other: other(place),
+        })
+        .collect()
 }
 
 /// Whether a sentence is worth telling at each start: what the user decided, or asked to be remembered.

@@ -7,13 +7,16 @@ use lored_hosts::Handoff;
 use lored_moments::one_line;
 
 use super::brief::{agent, last_answer};
-use super::{BYTES_MAX, Draft, Writer, compaction};
+use super::{BYTES_MAX, Draft, Writer, added, compaction};
 use crate::capture::Capture;
 use crate::capture::memory::{SharedTrail, Trail};
 use crate::error::Refusal;
+use crate::events::packs::PackPurpose;
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::operation::Context;
+use crate::packs::AddedText;
+use crate::projects::Coordination;
 use crate::state::State;
 
 /// Sessions of a chain of handoffs that are read.
@@ -127,4 +130,35 @@ pub(super) fn write(
         sources,
         notes: Vec::new(),
     })
+}
+
+/// Returns what another agent needs to continue the work of a session; `None` if nothing is known of it.
+///
+/// Reads the log; do not call it on the event loop.
+///
+/// # Errors
+/// When a row or record cannot be read.
+pub fn handoff_of(
+    cx: &Context,
+    state: &State,
+    session: &str,
+    budget: usize,
+) -> Result<Option<AddedText>, Refusal> {
+    let Some(own) = Capture::of(cx)?.trails.of(cx, state, session)? else {
+        return Ok(None);
+    };
+    let writer = Writer::new(cx, None, Coordination::Off)?;
+    let chain = chain(cx, state, own)?;
+    let at = state.position();
+    let draft = read_chain(&chain, |trails| write(&writer, trails, at, budget));
+    let made = draft.map(|draft| {
+        added(
+            &writer,
+            PackPurpose::Handoff,
+            session.to_owned(),
+            draft,
+            budget,
+        )
+    });
+    Ok(made)
 }

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use lored_moments::{
-    Freshness, Heading, Provenance, Selection, compose_lines, item_line, select_for_edit,
+    Freshness, Heading, OtherVersion, Provenance, Selection, Speaker, compose_lines, item_line,
+    select_for_edit,
 };
 
 use super::knowledge::{Knowledge, KnownItem, source};
@@ -22,6 +23,7 @@ pub(super) fn line(
     writer: &Writer<'_>,
     known: &KnownSentence,
     freshness: Option<Freshness>,
+    other: Option<(&KnownSentence, bool)>,
 ) -> String {
     let place = format!("message {}", known.message);
     let provenance = Provenance {
@@ -30,13 +32,37 @@ pub(super) fn line(
         place: &place,
     };
     let sentence = &known.sentence;
+    let day = other
+        .map(|(other, _)| writer.day(other.at))
+        .unwrap_or_default();
+    let by = other.map(|(other, _)| said_by(other)).unwrap_or_default();
+    let other = other.map(|(other, is_disputed)| {
+        let text = other.sentence.text.as_str();
+        match is_disputed {
+            true => OtherVersion::Disputed {
+                text,
+                by: &by,
+                day: &day,
+            },
+            false => OtherVersion::Replaced { text, day: &day },
+        }
+    });
     item_line(
         &sentence.text,
         sentence.kind,
         source(known.speaker),
         &provenance,
-        freshness,
+        (freshness, other),
     )
+}
+
+/// Says who said something.
+fn said_by(known: &KnownSentence) -> String {
+    match (known.speaker, known.agent.as_str()) {
+        (Speaker::User, _) => "the user".to_owned(),
+        (Speaker::Agent, "") => "an agent".to_owned(),
+        (Speaker::Agent, agent) => agent.to_owned(),
+    }
 }
 
 /// Writes what the prompt needs that the session was given last. It comes with its vector, if there is one.
@@ -87,7 +113,9 @@ pub(super) fn for_task(
     // A prompt gets two at most; a task needs more, each the best of those that are left.
     while selection.items.len() < TASK_ITEMS_MAX {
         let taken: BTreeSet<usize> = selection.items.iter().map(|one| one.index).collect();
-        let more = knowledge.select(task, u64::MAX, vector, &|at| taken.contains(&at));
+        let more = knowledge.select(task, u64::MAX, vector, &|at| {
+            taken.contains(&at) || !knowledge.versions.is_current(at)
+        });
         if more.items.is_empty() {
             break;
         }
@@ -150,7 +178,9 @@ pub(super) fn last_prompt(trail: &Trail) -> Option<Position> {
 
 fn is_shown(knowledge: &Knowledge, shown: &ShownItems, at: usize) -> bool {
     let known = knowledge.known.get(at);
-    known.is_none_or(|one| shown.has_said(&one.session, &one.known))
+    // What was replaced, or is said by another one, too, is not served.
+    !knowledge.versions.is_current(at)
+        || known.is_none_or(|one| shown.has_said(&one.session, &one.known))
 }
 
 /// Writes lines: first some about others, then those of selected items, then more about others.
@@ -162,11 +192,15 @@ fn lines(
     budget: usize,
 ) -> Option<Draft> {
     let chosen = selection.items.iter();
-    let chosen = chosen.filter_map(|one| knowledge.known.get(one.index));
-    let chosen: Vec<&KnownItem> = chosen.collect();
-    let items = chosen
-        .iter()
-        .map(|one| line(writer, &one.known, one.cited.freshness(writer)));
+    let chosen = chosen.filter_map(|one| {
+        let known = knowledge.known.get(one.index)?;
+        Some((known, knowledge.other_version(one.index)))
+    });
+    let chosen: Vec<(&KnownItem, Option<(&KnownItem, bool)>)> = chosen.collect();
+    let items = chosen.iter().map(|(one, other)| {
+        let other = other.map(|(other, is_disputed)| (&other.known, is_disputed));
+        line(writer, &one.known, one.cited.freshness(writer), other)
+    });
     let lines: Vec<String> = first
         .iter()
         .map(|one| one.text.clone())
@@ -177,16 +211,21 @@ fn lines(
     if composed.text.is_empty() {
         return None;
     }
-    let of_items = chosen
+    let of_items = chosen.iter().map(|(one, other)| {
+        let disputed = other.filter(|(_, is_disputed)| *is_disputed);
+        let said = std::iter::once(*one).chain(disputed.map(|(other, _)| other));
+        said.map(|one| (one.session.clone(), message_item(&one.known.message)))
+            .collect::<Vec<_>>()
+    });
+    let of_first = first
         .iter()
-        .map(|one| Some((one.session.clone(), message_item(&one.known.message))));
-    let of_first = first.iter().map(|one| one.source.clone());
-    let sources = of_first.chain(of_items).take(composed.lines);
+        .map(|one| one.source.iter().cloned().collect::<Vec<_>>());
+    let sources = of_first.chain(of_items).take(composed.lines).flatten();
     let of_last = last.iter().map(|one| one.source.clone());
-    let sources = sources.chain(of_last.take(composed.others));
+    let sources = sources.chain(of_last.take(composed.others).flatten());
     Some(Draft {
         text: composed.text,
-        sources: sources.flatten().collect(),
+        sources: sources.collect(),
         notes: Vec::new(),
     })
 }

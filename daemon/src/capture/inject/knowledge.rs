@@ -9,15 +9,16 @@ use std::sync::{Arc, Mutex};
 
 use lored_moments::{
     CUE_CANDIDATE, Item, ItemSource, ItemText, Items, PastScores, Selection, Speaker,
-    select_for_prompt, uses,
+    VersionEffect, Versions, select_for_prompt, uses,
 };
 
 use super::Project;
 use super::freshness::CitedFiles;
 use super::meaning::MeaningVector;
 use super::printed::PrintedLines;
+use super::reading::{NewItem, NewPrompt, ReadSession};
 use super::receipts::{Receipt, receipts};
-use super::turns::{TurnFacts, over};
+use super::turns::over;
 use crate::capture::memory::{KnownSentence, RememberedItem, Trail, TrailEvent};
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
@@ -56,6 +57,10 @@ pub(in crate::capture) struct Knowledge {
     pub(super) known: Vec<KnownItem>,
     /// The same, prepared for matching.
     items: Items,
+    /// What became of each.
+    pub(super) versions: Versions,
+    /// Those that a person accepted.
+    accepted: Vec<usize>,
     /// Their vectors, as far as they were made.
     vectors: Vec<Option<MeaningVector>>,
     /// Earlier prompts, the newest last.
@@ -99,15 +104,6 @@ enum VectorOf {
     Prompt(u64),
 }
 
-/// How far a session has been read.
-struct ReadSession {
-    /// Its number, which makes its turns different from those of other sessions.
-    number: u64,
-    sentences: Position,
-    prompts: Position,
-    receipts: Position,
-}
-
 /// The knowledge of projects.
 #[derive(Default)]
 pub(in crate::capture) struct ProjectKnowledge(Mutex<CachedProjects>);
@@ -146,36 +142,6 @@ impl ProjectKnowledge {
     }
 }
 
-/// A sentence to add, with what its turn was about.
-struct NewItem {
-    item: KnownItem,
-    turn: u64,
-    context: String,
-    files: BTreeSet<String>,
-}
-
-impl NewItem {
-    fn remembered(item: &RememberedItem) -> Self {
-        Self {
-            item: KnownItem {
-                session: item.session.clone(),
-                known: item.known.clone(),
-                cited: CitedFiles::default(),
-            },
-            turn: NO_TURN,
-            context: String::new(),
-            files: BTreeSet::new(),
-        }
-    }
-}
-
-/// A prompt to score.
-struct NewPrompt {
-    position: Position,
-    turn: u64,
-    text: String,
-}
-
 impl Knowledge {
     /// Reads what the sessions of the project said since. A prompt that is being answered is left for [`Self::answered`].
     pub(super) fn catch_up(&mut self, project: &Project, answering: Option<(&str, Position)>) {
@@ -211,6 +177,10 @@ impl Knowledge {
         items.sort_by_key(|one| one.item.known.position);
         items.drain(..items.len().saturating_sub(ITEMS_MAX));
         items.into_iter().for_each(|one| self.add(one));
+        // A person may have accepted a statement that was contradicted later.
+        for place in &self.accepted {
+            self.versions.accept(*place);
+        }
         self.learn(&given);
         prompts.sort_by_key(|prompt| prompt.position);
         let scored_from = prompts.len().saturating_sub(PAST_MAX);
@@ -385,73 +355,50 @@ impl Knowledge {
             turn: new.turn,
             files: &files,
         }));
+        let known = &new.item.known;
+        let (speaker, author) = (known.speaker, known.agent.as_str());
+        let replaces = self.places_of(&known.replaces);
+        let place = self
+            .versions
+            .add(&sentence.text, speaker, author, &replaces);
+        if known.is_accepted {
+            self.accepted.push(place);
+        }
         self.known.push(new.item);
+    }
+
+    /// Returns the places of the statements at these positions.
+    fn places_of(&self, positions: &[u64]) -> Vec<usize> {
+        if positions.is_empty() {
+            return Vec::new();
+        }
+        let known = self.known.iter().enumerate();
+        let found = known.filter(|(_, one)| positions.contains(&one.known.position.0));
+        found.map(|(place, _)| place).collect()
+    }
+
+    /// Returns what a statement would do to those that are known.
+    pub(super) fn effect(&self, text: &str, speaker: Speaker, author: &str) -> VersionEffect {
+        self.versions.effect(text, speaker, author)
+    }
+
+    /// Returns the statement that a statement is served with: one that contradicts it and is not settled, or the last one
+    /// that it replaced.
+    pub(super) fn other_version(&self, place: usize) -> Option<(&KnownItem, bool)> {
+        let disputed = self.versions.disputes(place).last();
+        let replaced = self.versions.replaced_by(place).last();
+        let (other, is_disputed) = match (disputed, replaced) {
+            (Some(other), _) => (other, true),
+            (None, Some(other)) => (other, false),
+            (None, None) => return None,
+        };
+        Some((self.known.get(*other)?, is_disputed))
     }
 
     fn top(&self, prompt: &str, turn: u64, vector: Option<&[f32]>) -> f32 {
         let (cold, none_shown) = (PastScores::default(), |_| false);
         let cosine = |at| self.cosine(at, vector);
         select_for_prompt(prompt, &self.items, turn, &cold, &none_shown, &cosine).top
-    }
-}
-
-impl ReadSession {
-    const fn turn(&self, turn: u32) -> u64 {
-        (self.number << 32) | turn as u64
-    }
-
-    /// Takes the sentences of turns that are over: only then is it known which files they were about.
-    fn items(&mut self, trail: &Trail, is_over: impl Fn(u32) -> bool, items: &mut Vec<NewItem>) {
-        let new = trail
-            .known
-            .iter()
-            .filter(|one| one.position > self.sentences && !one.is_remembered);
-        let new: Vec<&KnownSentence> = new.take_while(|one| is_over(one.turn)).collect();
-        let Some(last) = new.last().map(|one| one.position) else {
-            return;
-        };
-        let mut turns: HashMap<u32, TurnFacts<'_>> = HashMap::new();
-        for one in new.iter().filter(|one| one.sentence.cue >= CUE_CANDIDATE) {
-            let about = turns
-                .entry(one.turn)
-                .or_insert_with(|| TurnFacts::of(trail, one.turn));
-            items.push(NewItem {
-                turn: self.turn(one.turn),
-                context: about.prompt.clone(),
-                files: about.files.clone(),
-                item: KnownItem {
-                    session: trail.session.clone(),
-                    known: (*one).clone(),
-                    cited: CitedFiles::of(&one.sentence.text, &about.files, &about.calls),
-                },
-            });
-        }
-        self.sentences = last;
-    }
-
-    fn prompts(&mut self, trail: &Trail, before: Option<Position>, prompts: &mut Vec<NewPrompt>) {
-        for one in &trail.happened {
-            let TrailEvent::Prompt {
-                text,
-                is_users: true,
-                ..
-            } = &one.event
-            else {
-                continue;
-            };
-            if one.position <= self.prompts {
-                continue;
-            }
-            self.prompts = one.position;
-            // The one that is being answered is scored then.
-            if before.is_none_or(|before| one.position < before) {
-                prompts.push(NewPrompt {
-                    position: one.position,
-                    turn: self.turn(one.turn),
-                    text: text.clone(),
-                });
-            }
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 mod brief;
 mod cited_lines;
 mod compaction;
+mod facts;
 mod failure;
 mod freshness;
 mod handoff;
@@ -16,6 +17,7 @@ mod notes;
 mod others;
 mod point;
 mod printed;
+mod reading;
 mod receipts;
 mod sources;
 mod turns;
@@ -44,7 +46,9 @@ use crate::sessions::SessionRow;
 use crate::state::State;
 use crate::tokens::Tokens;
 
-use knowledge::Knowledge;
+pub(super) use facts::{FactEntry, effect_of, facts_of};
+pub(super) use handoff::handoff_of;
+use knowledge::{Knowledge, KnownItem};
 pub use point::InjectionPoint;
 use sources::ShownItems;
 
@@ -348,37 +352,6 @@ fn added(
         text: draft.text.clone(),
         sources: draft.dependencies(),
     }
-}
-
-/// Returns what another agent needs to continue the work of a session; `None` if nothing is known of it.
-///
-/// Reads the log; do not call it on the event loop.
-///
-/// # Errors
-/// When a row or record cannot be read.
-pub(super) fn handoff_of(
-    cx: &Context,
-    state: &State,
-    session: &str,
-    budget: usize,
-) -> Result<Option<AddedText>, Refusal> {
-    let Some(own) = Capture::of(cx)?.trails.of(cx, state, session)? else {
-        return Ok(None);
-    };
-    let writer = Writer::new(cx, None, Coordination::Off)?;
-    let chain = handoff::chain(cx, state, own)?;
-    let at = state.position();
-    let draft = handoff::read_chain(&chain, |trails| handoff::write(&writer, trails, at, budget));
-    let made = draft.map(|draft| {
-        added(
-            &writer,
-            PackPurpose::Handoff,
-            session.to_owned(),
-            draft,
-            budget,
-        )
-    });
-    Ok(made)
 }
 
 /// Returns the brief of a project, as the session `own` may see it, and its number of tokens; empty if nothing is known.

@@ -117,7 +117,13 @@ impl PrintedLines {
             place: &place,
         };
         let kind = DurableKind::Fact;
-        let text = item_line(&line.text, kind, ItemSource::Tool, &provenance, None);
+        let text = item_line(
+            &line.text,
+            kind,
+            ItemSource::Tool,
+            &provenance,
+            (None, None),
+        );
         Some((text, (by.session.clone(), by.item.clone())))
     }
 }

@@ -5,6 +5,7 @@ use lored_suspicion::Origin;
 
 use crate::clock::Micros;
 use crate::events::messages::{MessageMeta, RememberedKind, Sender};
+use crate::events::trust::Judgement;
 use crate::log::{EventScope, Header, Position};
 use crate::state::State;
 use crate::store::Error;
@@ -32,11 +33,20 @@ pub struct KnownSentence {
     pub sentence: DurableSentence,
     /// Whether it was recorded to be remembered in the project.
     pub is_remembered: bool,
+    /// Positions of the statements that it replaces, as it was recorded.
+    pub replaces: Vec<u64>,
+    /// Whether a person accepted it.
+    pub is_accepted: bool,
 }
 
 impl KnownSentence {
     /// Returns what a message says that was recorded to be remembered.
-    pub(super) fn remembered(header: &Header, said: &MessageMeta, text: &str, turn: u32) -> Self {
+    pub(super) fn remembered(
+        header: &Header,
+        said: &MessageMeta,
+        (text, replaces): (&str, Vec<u64>),
+        turn: u32,
+    ) -> Self {
         let kind = match said.remembered {
             Some(RememberedKind::Decision) => DurableKind::Decision,
             Some(RememberedKind::Preference) => DurableKind::Preference,
@@ -54,7 +64,19 @@ impl KnownSentence {
             turn,
             sentence: DurableSentence::remembered(text, kind),
             is_remembered: true,
+            replaces,
+            is_accepted: false,
         }
+    }
+
+    /// Notes whether a person accepted it.
+    pub(super) fn judged(self, state: &State, session: &str) -> Result<Self, Error> {
+        let scope = EventScope::Session(session);
+        let judgement = trust::judgement(state, scope, self.position)?;
+        Ok(Self {
+            is_accepted: judgement == Judgement::Accepted,
+            ..self
+        })
     }
 
     /// Whether it is given to no model, because it gives orders to one or a person has rejected it.

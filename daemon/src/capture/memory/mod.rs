@@ -1,6 +1,7 @@
 //! What the sessions of a project said and did, in memory: read from the log when a moment needs it, then kept up to
 //! date by what was recorded since. It is a cache: the log alone is the memory.
 
+mod entries;
 mod known;
 mod reading;
 mod remembered;
@@ -17,9 +18,10 @@ use crate::sessions::{self, SessionRow};
 use crate::state::State;
 use crate::trust;
 
+pub use entries::{CallEnd, FailedCommand, TrailEntry, TrailEvent};
 pub use known::KnownSentence;
 pub use remembered::{RememberedItem, RememberedItems};
-pub use trail::{CallEnd, FailedCommand, Trail, TrailEntry, TrailEvent};
+pub use trail::Trail;
 
 /// Memory of all trails, in bytes. Beyond it the least recently used ones go.
 const BYTES_MAX: usize = 48 << 20;

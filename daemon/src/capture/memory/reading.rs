@@ -3,7 +3,7 @@
 use lored_suspicion::Origin;
 use serde_json::Value;
 
-use super::trail::{CallEnd, TrailEvent};
+use super::entries::{CallEnd, TrailEvent};
 use crate::budget;
 use crate::error::Refusal;
 use crate::events::capture::{Following, Observation, ObservationDetails};

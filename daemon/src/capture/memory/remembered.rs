@@ -94,12 +94,16 @@ fn read_since(
         let text = beginning(&cx.blobs, body.content, ITEM_BYTES_MAX)?;
         Ok(RememberedItem {
             session: row.session,
-            known: KnownSentence::remembered(&event.header, &said, &text, 0),
+            known: KnownSentence::remembered(&event.header, &said, (&text, body.replaces), 0),
         })
     };
     let mut items = Vec::new();
     for row in rows {
         let item = read(row)?;
+        let item = RememberedItem {
+            known: item.known.judged(state, &item.session)?,
+            ..item
+        };
         if !item.known.is_left_out(state, &item.session)? {
             items.push(item);
         }

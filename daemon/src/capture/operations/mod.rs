@@ -1,11 +1,13 @@
 //! The operations of capture.
 
 mod brief;
+mod facts;
 mod handoff;
 mod hook;
 mod import;
 mod pause;
 mod prepare;
+mod remember;
 mod watch;
 mod who;
 
@@ -25,8 +27,10 @@ pub const OPERATIONS: &[Operation] = &[
 /// The operations about what agents are given.
 pub const OF_PACKS: &[Operation] = &[Operation::of::<brief::Brief>()];
 
-/// The operations about what agents do together.
+/// The operations about what lasts, and about what agents do together.
 pub const OF_SESSIONS: &[Operation] = &[
+    Operation::of::<remember::Remember>(),
+    Operation::of::<facts::ListFacts>(),
     Operation::of::<handoff::HandOff>(),
     Operation::of::<handoff::ContinueSession>(),
     Operation::of::<who::Who>(),

@@ -129,8 +129,7 @@ impl Shop {
     }
 
     async fn entities(&self, session: &str) -> String {
-        let at_least = self.call("status", json!({})).await["position"].clone();
-        let listed = json!({"session": session, "at_least": at_least});
+        let listed = json!({"session": session});
         self.call("list_entities", listed).await["entities"].to_string()
     }
 
@@ -171,10 +170,8 @@ async fn an_undone_session_is_in_nothing_that_models_are_given() {
     // The log, the session itself and its forks still show it.
     let messages = shop.call("list_messages", json!({"session": bad})).await;
     assert!(messages.to_string().contains("binary floats"), "{messages}");
-    let fork = shop
-        .call("fork_session", json!({"session": bad, "into": "fork"}))
-        .await;
-    let fork = fork["session"].as_str().unwrap_or("fork").to_owned();
+    let fork = shop.call("fork_session", json!({"session": bad})).await;
+    let fork = fork["session"].as_str().unwrap().to_owned();
     let messages = shop.call("list_messages", json!({"session": fork})).await;
     assert!(messages.to_string().contains("binary floats"), "{messages}");
     // Again there is nothing to undo.
@@ -216,9 +213,14 @@ async fn what_rests_on_undone_events_alone_goes_with_them() {
         messages["messages"][0]["position"].clone()
     };
     let (from_bad, from_good) = (position(&bad).await, position(&good).await);
+    let project = shop.project().await;
     let remember = async |text: &str, evidence: Value| {
+        let caller = Caller {
+            project: Some(project.clone()),
+            ..Caller::default()
+        };
         let args = json!({"session": good, "text": text, "evidence": evidence});
-        shop.call("remember", args).await;
+        shop.memory.called(caller, "remember", args).await.unwrap();
     };
     remember(
         "The ledger keeps floats with two digits.",

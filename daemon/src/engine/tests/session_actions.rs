@@ -285,6 +285,7 @@ fn record_message(session: String, said: MessageMeta, is_fenced: bool, clock: &C
             pack: None,
             quoted: Vec::new(),
             evidence: Vec::new(),
+            replaces: Vec::new(),
         };
         Ok(RecordMessage {
             choice,

@@ -2,20 +2,18 @@
 
 mod list;
 mod record;
-mod remember;
 mod tool;
 mod wire;
 
 use crate::operation::Operation;
 
 pub(crate) use super::command::RecordMessage as MessageCommand;
-pub(crate) use record::{prepare as prepare_message, suspect};
+pub(crate) use record::{RememberedArgs, prepare as prepare_message, prepare_remembered, suspect};
 pub use wire::{mentioned, message, possible};
 
 /// The operations.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<record::RecordMessage>(),
-    Operation::of::<remember::Remember>(),
     Operation::of::<tool::RecordTool>(),
     Operation::of::<list::ListMessages>(),
 ];

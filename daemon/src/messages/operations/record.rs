@@ -129,21 +129,31 @@ pub(crate) fn prepare(
     prepare_remembered(cx, state, caller, selector, (args, None))
 }
 
-/// What a message that is to be remembered is, with the positions of its evidence.
-pub(super) type Remembered = (RememberedKind, Vec<u64>);
+/// What a message is that is to be remembered.
+pub(crate) struct RememberedArgs {
+    /// What it is.
+    pub kind: RememberedKind,
+    /// Positions of the events that it stands on.
+    pub evidence: Vec<u64>,
+    /// Positions of the statements that it replaces.
+    pub replaces: Vec<u64>,
+}
 
 /// Does the same for a message that may be there to be remembered.
 ///
 /// # Errors
 /// When a row cannot be read, or a blob not be written.
-pub(super) fn prepare_remembered(
+pub(crate) fn prepare_remembered(
     cx: &Context,
     state: &State,
     caller: &Caller,
     selector: SessionSelector,
-    (args, remembered): (RecordMessageArgs, Option<Remembered>),
+    (args, remembered): (RecordMessageArgs, Option<RememberedArgs>),
 ) -> Result<(Record, Vec<String>), Refusal> {
-    let (remembered, evidence) = remembered.unzip();
+    let kind_of_remembered = remembered.as_ref().map(|remembered| remembered.kind);
+    let (evidence, replaces) = remembered
+        .map(|remembered| (remembered.evidence, remembered.replaces))
+        .unwrap_or_default();
     let clock = cx.engine.clock();
     // A session that does not exist yet has no context. If it had to exist, the writer rejects the command.
     let session = selector.find_own(state, &caller.actor, clock.now()).ok();
@@ -197,7 +207,7 @@ pub(super) fn prepare_remembered(
         mentions,
         possible,
         marked,
-        remembered,
+        remembered: kind_of_remembered,
         suspect,
         blobs: Vec::new(),
     };
@@ -206,7 +216,8 @@ pub(super) fn prepare_remembered(
         tools,
         pack: args.pack,
         quoted,
-        evidence: evidence.unwrap_or_default(),
+        evidence,
+        replaces,
     };
     let record = Record {
         choice: PreparedSession::prepare(selector, clock),

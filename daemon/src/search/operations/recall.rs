@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use lore::protocol::SessionId;
 use lore::protocol::search::{
-    Kind as WireKind, RecallArgs, RecallReply, RecalledItem, SearchReply, SearchResult,
+    Kind as WireKind, Origin, RecallArgs, RecallReply, RecalledItem, RecalledVersion, SearchReply,
+    SearchResult,
 };
+use lored_moments::{Speaker, Versions};
 use lored_retrieval::text::Kind;
 
 use super::documents::K;
@@ -89,9 +91,6 @@ fn recalled(state: &State, found: SearchReply, wanted: usize) -> Result<RecallRe
     let mut known: Vec<RecalledItem> = Vec::new();
     let mut said = BTreeSet::new();
     for result in found.results {
-        if known.len() == wanted {
-            break;
-        }
         let text = words(&result);
         // A question that was asked before does not answer this one. Text that gives orders is for people who search.
         let is_question = result.kind == WireKind::Message && text.ends_with(['?', '？']);
@@ -101,6 +100,8 @@ fn recalled(state: &State, found: SearchReply, wanted: usize) -> Result<RecallRe
         }
         known.push(item(state, result, text)?);
     }
+    settle(&mut known);
+    known.truncate(wanted);
     let reason = known.is_empty().then(|| match found.reason {
         // That a part could not be searched is said, too.
         Some(reason) if reason != super::result_page::NOTHING_KNOWN => reason,
@@ -115,6 +116,68 @@ fn recalled(state: &State, found: SearchReply, wanted: usize) -> Result<RecallRe
         durable: found.durable,
         warnings: warnings.collect(),
     })
+}
+
+/// Leaves out what a later statement among these replaced or repeats, and notes with each what it replaced, and what
+/// contradicts it and is not settled. Only what people and agents said is compared, if it is short enough to be a statement.
+fn settle(known: &mut Vec<RecalledItem>) {
+    let mut order: Vec<usize> = (0..known.len()).collect();
+    order.retain(|at| known.get(*at).is_some_and(is_statement));
+    order.sort_by_key(|at| known.get(*at).map(|one| one.position));
+    let mut versions = Versions::default();
+    for at in &order {
+        if let Some(one) = known.get(*at) {
+            let speaker = match one.origin {
+                Some(Origin::User) => Speaker::User,
+                _ => Speaker::Agent,
+            };
+            let author = one.agent.as_deref().unwrap_or_default();
+            versions.add(&one.text, speaker, author, &[]);
+        }
+    }
+    let others = |places: &[usize]| -> Vec<RecalledVersion> {
+        let items = places
+            .iter()
+            .filter_map(|place| known.get(*order.get(*place)?));
+        items.map(other_version).collect()
+    };
+    let mut noted: Vec<(usize, Vec<RecalledVersion>, Vec<RecalledVersion>)> = Vec::new();
+    let mut gone = BTreeSet::new();
+    for (place, at) in order.iter().enumerate() {
+        match versions.is_current(place) {
+            true => {
+                let replaced = others(versions.replaced_by(place));
+                noted.push((*at, replaced, others(versions.disputes(place))));
+            }
+            false => {
+                gone.insert(*at);
+            }
+        }
+    }
+    for (at, replaces, disputed_with) in noted {
+        if let Some(one) = known.get_mut(at) {
+            one.replaces = replaces;
+            one.disputed_with = disputed_with;
+        }
+    }
+    let mut at = 0;
+    known.retain(|_| {
+        at += 1;
+        !gone.contains(&(at - 1))
+    });
+}
+
+fn is_statement(item: &RecalledItem) -> bool {
+    item.kind == WireKind::Message && item.text.len() <= WHOLE_BYTES_MAX
+}
+
+fn other_version(item: &RecalledItem) -> RecalledVersion {
+    RecalledVersion {
+        text: item.text.clone(),
+        agent: item.agent.clone(),
+        at: item.at.clone(),
+        position: item.position,
+    }
 }
 
 fn item(state: &State, result: SearchResult, text: String) -> Result<RecalledItem, Refusal> {
@@ -139,6 +202,9 @@ fn item(state: &State, result: SearchResult, text: String) -> Result<RecalledIte
         at: result.modified,
         score: result.score,
         elsewhere: result.elsewhere,
+        origin: Some(result.origin),
+        replaces: Vec::new(),
+        disputed_with: Vec::new(),
         position: result.position,
     })
 }
@@ -172,6 +238,13 @@ fn readable(reply: &RecallReply) -> String {
             item.at.get(..10).unwrap_or_default(),
             item.source
         );
+        let others = item.replaces.iter().map(|one| ("replaces", one));
+        let others = others.chain(item.disputed_with.iter().map(|one| ("not settled", one)));
+        for (what, other) in others {
+            let day = other.at.get(..10).unwrap_or_default();
+            let by = other.agent.as_deref().unwrap_or("someone");
+            let _ = writeln!(text, "  {what}: {} ({by}, {day})", other.text);
+        }
     }
     for said in reply.reason.iter().chain(&reply.warnings) {
         let _ = writeln!(text, "Note: {said}");

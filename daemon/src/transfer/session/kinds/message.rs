@@ -185,6 +185,7 @@ impl LinePayload for Message {
             pack: self.pack,
             quoted: self.quoted,
             evidence: Vec::new(),
+            replaces: Vec::new(),
         };
         let event = MessageEvent::Message(meta).into();
         Ok(Some((event, codec::encode(&recorded))))
