@@ -22,6 +22,7 @@ mod hook;
 mod input;
 mod log;
 mod mcp;
+mod memory_tool;
 mod message;
 mod moving;
 mod output;
@@ -90,6 +91,7 @@ static COMMANDS: &[Command] = &[
     setup::SETUP,
     plugin::PLUGIN,
     mcp::MCP,
+    memory_tool::MEMORY_TOOL,
     hook::HOOK,
     call::CALL,
     help::COMPLETIONS,
@@ -135,7 +137,15 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ),
     (
         "Connect",
-        &["setup", "plugin", "mcp", "hook", "call", "completions"],
+        &[
+            "setup",
+            "plugin",
+            "mcp",
+            "memory-tool",
+            "hook",
+            "call",
+            "completions",
+        ],
     ),
     (
         "Upkeep",

@@ -21,6 +21,7 @@ mod guide;
 mod known_versions;
 mod location;
 mod marker;
+mod notes;
 pub mod operations;
 mod outline;
 mod parts;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::notes;
 use super::operations::content_of;
 use super::view::{self, FileRow};
 use crate::error::{Code, Refusal};
@@ -39,7 +40,7 @@ impl Resource for ContextFile {
             let mut found = Vec::new();
             for (project, row) in view::projects(&state)? {
                 for (file_type, file) in view::files(&state, &project)? {
-                    if file.is_written() {
+                    if file.is_written() && !notes::is_note(&file_type) {
                         let is_own = caller.project.as_ref() == Some(&project);
                         found.push((
                             is_own,

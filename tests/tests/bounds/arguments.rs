@@ -158,6 +158,11 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
         "brief" => one(json!({"max_tokens": 16_000})),
         "handoff" => one(json!({"session": session, "max_tokens": 16_000})),
         "continue_session" => one(json!({"from": session, "max_tokens": 16_000})),
+        "memory_tool" => each(vec![
+            json!({"command": "view", "path": "/memories", "project_id": project}),
+            json!({"command": "create", "path": "/memories/large.txt", "project_id": project,
+                "file_text": "x".repeat(CONTEXT_BYTES)}),
+        ]),
         "list_facts" => one(json!({"project": project, "include_replaced": true, "limit": PAGE_MAX})),
         "undo" => one(json!({"session": session, "dry_run": true, "limit": PAGE_MAX})),
         "who" => one(json!({"project": project})),

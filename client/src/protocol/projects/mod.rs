@@ -2,6 +2,7 @@
 //! `update_context` as in "Local MCP Context Manager Implementation Plan".
 
 mod history;
+mod memory;
 mod project;
 mod read;
 mod share;
@@ -11,6 +12,7 @@ mod write;
 pub use history::{
     ContextHistoryArgs, ContextHistoryReply, ContextVersion, DiffContextArgs, DiffContextReply,
 };
+pub use memory::{MemoryCommand, MemoryToolArgs, MemoryToolReply};
 pub use project::{
     InitProjectArgs, InitProjectReply, ListProjectsArgs, ListProjectsReply, Project, Worktree,
 };

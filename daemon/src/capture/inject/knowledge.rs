@@ -4,22 +4,22 @@
 //! Vectors are made in the background ([`super::meaning`]). Until nearly all are there, words alone are compared, with
 //! the scores of earlier prompts by words alone: scores with and without vectors are of different heights.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use lored_moments::{
-    CUE_CANDIDATE, Item, ItemSource, ItemText, Items, PastScores, Selection, Speaker,
-    VersionEffect, Versions, select_for_prompt, uses,
+    Item, ItemSource, ItemText, Items, PastScores, Selection, Speaker, VersionEffect, Versions,
+    select_for_prompt, uses,
 };
 
 use super::Project;
 use super::freshness::CitedFiles;
 use super::meaning::MeaningVector;
 use super::printed::PrintedLines;
-use super::reading::{NewItem, NewPrompt, ReadSession};
+use super::reading::{NewItem, ReadSession};
 use super::receipts::{Receipt, receipts};
 use super::turns::over;
-use crate::capture::memory::{KnownSentence, RememberedItem, Trail, TrailEvent};
+use crate::capture::memory::{KnownSentence, Trail};
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 
@@ -37,8 +37,6 @@ const MISSING_MAX: usize = 16;
 const PROMPT_BYTES_MAX: usize = 2_000;
 /// Projects that are kept; beyond it the least recently used one goes.
 const PROJECTS_MAX: usize = 8;
-/// The turn of what was said in none.
-const NO_TURN: u64 = u64::MAX - 1;
 
 /// A sentence of the project, with its session.
 pub(super) struct KnownItem {

@@ -48,7 +48,7 @@ use crate::tokens::Tokens;
 
 pub(super) use facts::{FactEntry, effect_of, facts_of};
 pub(super) use handoff::handoff_of;
-use knowledge::{Knowledge, KnownItem};
+use knowledge::Knowledge;
 pub use point::InjectionPoint;
 use sources::ShownItems;
 

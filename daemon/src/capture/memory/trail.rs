@@ -11,13 +11,12 @@ use lored_suspicion::Origin;
 use super::entries::{CallEnd, FailedCommand, TrailEntry, TrailEvent};
 use super::known::KnownSentence;
 use super::reading::{beginning, ends, forgotten_call, observed, written};
-use crate::clock::Micros;
 use crate::error::Refusal;
 use crate::events::capture::{
-    CaptureEvent, ContinuedSession, Following, Observation, ObservationDetails, PlannedItem,
+    CaptureEvent, ContinuedSession, Following, Observation, ObservationDetails,
 };
 use crate::events::messages::{MessageEvent, MessageRecorded, Sender};
-use crate::events::packs::{PackBuilt, PackEvent};
+use crate::events::packs::PackEvent;
 use crate::events::steps::{StepEvent, StepRecorded};
 use crate::events::{self, Event};
 use crate::log::{EventScope, LoggedEvent, Position};

@@ -20,6 +20,7 @@ use crate::hint::{Tool, hint};
 use crate::operation::{Access, Call, Caller, Context, MemoryBound, Moment, Op, blocking};
 use crate::projects::append;
 use crate::projects::feature::ProjectState;
+use crate::projects::notes;
 use crate::projects::outline::Outline;
 use crate::projects::template::{Layers, Template};
 use crate::projects::validate::{Validation, validate};
@@ -360,7 +361,10 @@ impl ProjectFiles<'_> {
             .map(|found| (found.template.name.clone(), None))
             .collect();
         for (file_type, row) in view::files(self.state, project)? {
-            rows.insert(file_type, Some(row));
+            // The memory tool lists them.
+            if !notes::is_note(&file_type) {
+                rows.insert(file_type, Some(row));
+            }
         }
         let mut contexts = Vec::new();
         let mut warnings = self.found.warnings();

@@ -5,6 +5,7 @@ mod contexts;
 mod history;
 mod init;
 mod list;
+mod memory;
 mod share;
 mod templates;
 mod update;
@@ -44,6 +45,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<history::ContextHistory>(),
     Operation::of::<history::DiffContext>(),
     Operation::of::<contexts::ListContexts>(),
+    Operation::of::<memory::MemoryTool>(),
     Operation::of::<templates::GetTemplate>(),
     Operation::of::<templates::ListTemplates>(),
     Operation::of::<init::InitProject>(),
