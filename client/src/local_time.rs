@@ -14,6 +14,12 @@ const ZONES: &str = "/usr/share/zoneinfo";
 /// Date and time of day.
 const DATE_AND_TIME: &str = "%Y-%m-%d %H:%M:%S";
 
+/// Returns the time, RFC 3339.
+#[must_use]
+pub fn now_rfc3339() -> String {
+    Timestamp::now().to_string()
+}
+
 /// Formats an RFC 3339 timestamp as date and time of day, such as `2026-11-24 13:05:12`; `None` if it is not one.
 #[must_use]
 pub fn local_time(text: &str) -> Option<String> {

@@ -54,7 +54,7 @@ pub const HANDOFF: Command = Command::call(
     Flag::text("to", "HOST", "The host whose agent continues the work, such as codex"),
     MAX_TOKENS,
 ]])
-.examples(&["lore handoff", "codex \"$(lore handoff --to codex)\""]);
+.examples(&["lore handoff", "lore handoff --to codex"]);
 
 /// `lore continue`.
 pub const CONTINUE: Command = Command::client(

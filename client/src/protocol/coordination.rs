@@ -9,9 +9,10 @@ use super::{Position, SessionId};
 #[derive(Default)]
 pub struct HandoffArgs {
     /// The host whose agent continues the work, such as `codex`.
+    #[schema(extend("enum" = ["aider", "claude-code", "cline", "codex", "copilot", "cursor", "gemini", "goose", "opencode", "pi", "qwen", "vscode"]))]
     pub to: Option<String>,
     /// Maximum number of tokens.
-    #[schema(extend("default" = 2000, "minimum" = 200, "maximum" = 16000))]
+    #[schema(extend("default" = 2000, "minimum" = 1, "maximum" = 16000))]
     pub max_tokens: Option<u64>,
 }
 
@@ -41,7 +42,7 @@ pub struct ContinueSessionArgs {
     /// The session to continue.
     pub from: SessionId,
     /// Maximum number of tokens.
-    #[schema(extend("default" = 2000, "minimum" = 200, "maximum" = 16000))]
+    #[schema(extend("default" = 2000, "minimum" = 1, "maximum" = 16000))]
     pub max_tokens: Option<u64>,
 }
 

@@ -14,7 +14,8 @@ pub struct ListFactsArgs {
     pub doubtful: Option<bool>,
     /// Also what was replaced, and what another statement repeats.
     pub include_replaced: Option<bool>,
-    /// Maximum number, at most 500 (default 50).
+    /// Maximum number.
+    #[schema(extend("default" = 50, "minimum" = 1, "maximum" = 500))]
     pub limit: Option<u64>,
 }
 

@@ -34,6 +34,7 @@ pub mod status;
 pub mod steps;
 pub mod tools;
 mod toolset;
+pub mod trace;
 pub mod undo;
 
 pub use agent::{AGENT_BYTES_MAX, agent_name, printable};

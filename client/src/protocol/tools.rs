@@ -65,6 +65,7 @@ pub const READ_OPERATIONS: &[&str] = &[
     "brief",
     "who",
     "list_facts",
+    "export_trace",
     "watch",
     "list_suspects",
     "get_index_summary",

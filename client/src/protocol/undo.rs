@@ -25,7 +25,8 @@ pub struct UndoArgs {
     pub redo: Option<bool>,
     /// Only list what would be undone or redone.
     pub dry_run: Option<bool>,
-    /// Maximum number of listed events, at most 500 (default 50).
+    /// Maximum number of listed events.
+    #[schema(extend("default" = 50, "minimum" = 1, "maximum" = 500))]
     pub limit: Option<u64>,
 }
 

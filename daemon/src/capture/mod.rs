@@ -16,6 +16,7 @@ mod memory;
 pub mod operations;
 mod recent;
 mod rules;
+mod trace;
 pub mod transcripts;
 mod view;
 mod whose;

@@ -163,6 +163,7 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
             json!({"command": "create", "path": "/memories/large.txt", "project_id": project,
                 "file_text": "x".repeat(CONTEXT_BYTES)}),
         ]),
+        "export_trace" => one(json!({"project": project})),
         "list_facts" => one(json!({"project": project, "include_replaced": true, "limit": PAGE_MAX})),
         "undo" => one(json!({"session": session, "dry_run": true, "limit": PAGE_MAX})),
         "who" => one(json!({"project": project})),

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use lore::protocol::log::ExportLogReply;
 
+use super::{markdown, trace};
 use crate::cli::atomic_output::write_whole;
 use crate::cli::command::Command;
 use crate::cli::flag::{Flag, Kind};
@@ -20,6 +21,12 @@ pub const EXPORT: Command = Command::client(
     "Write everything that is recorded as JSON lines; `--session ID` for one session",
     run,
 )
+.details(
+    "--markdown writes a folder for people and other programs: a file for each session and each fact, with front matter as in \
+     the Open Knowledge Format; a second export changes only what changed, and `lore import --from markdown` reads it. \
+     --agent-trace writes which lines of the project's files were written by which session and agent, in the Agent Trace format \
+     0.1.0.",
+)
 .flags(&[&[
     Flag::text("project", "ID", "Only this project, with its sessions").conflicts(&["session"]),
     Flag::of(
@@ -30,13 +37,27 @@ pub const EXPORT: Command = Command::client(
     )
     .short('o')
     .local(),
+    Flag::of(Kind::Path, "markdown", "FOLDER", "Write Markdown files into this folder")
+        .local()
+        .conflicts(&["output", "session"]),
+    Flag::switch("agent-trace", "Write who wrote which lines of the project")
+        .local()
+        .conflicts(&["markdown", "session"]),
 ]])
 .examples(&[
     "lore export -o everything.jsonl",
     "lore export --session outage",
+    "lore export --markdown notes",
+    "lore export --agent-trace",
 ]);
 
 fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
+    if let Some(folder) = matches.path("markdown") {
+        return markdown::export(matches, caller, &folder);
+    }
+    if matches.is("agent-trace") {
+        return trace::export(matches, caller);
+    }
     match matches.path("output") {
         None => {
             let mut out = BufWriter::new(io::stdout().lock());

@@ -10,7 +10,7 @@ use lore::protocol::log::ImportLogReply;
 use lore::start;
 
 use super::batches::{LineBatch, Parts};
-use super::transcripts;
+use super::{markdown, transcripts};
 use crate::cli::command::Command;
 use crate::cli::flag::{Flag, Kind};
 use crate::cli::input::named;
@@ -36,7 +36,7 @@ pub const IMPORT: Command = Command::client(
         Kind::Choice(&[
             ("memory", "The JSON lines of the reference MCP memory server"),
             ("langgraph", "The SQLite database of LangGraph's checkpoints"),
-            ("markdown", "A folder of Markdown files"),
+            ("markdown", "A folder of Markdown files, or what `lore export --markdown` wrote"),
             ("all", "The transcripts of all hosts of agents"),
             ("claude-code", "Transcripts of Claude Code"),
             ("codex", "Transcripts of Codex"),
@@ -81,6 +81,9 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
             "name the FILE or folder to import".to_owned(),
         ));
     };
+    if matches.text("from") == Some("markdown") && markdown::is_export(&file) {
+        return markdown::import(matches, caller, &file);
+    }
     let mut child = None;
     let from: Box<dyn Read> = match matches.text("from") {
         Some(program) => {

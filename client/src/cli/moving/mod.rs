@@ -3,6 +3,8 @@
 mod batches;
 mod export;
 mod import;
+mod markdown;
+mod trace;
 mod transcripts;
 
 pub use export::EXPORT;

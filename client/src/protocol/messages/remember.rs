@@ -22,14 +22,13 @@ pub enum RememberedKind {
 /// Arguments of `remember`.
 #[wire(args(session_or_new, .., key, agent))]
 pub struct RememberArgs {
-    /// What is to be remembered, in words that hold without the conversation: at most 1024 bytes.
+    /// What to remember, in words that hold by themselves: at most 1024 bytes.
     pub text: String,
     /// What it is; default: `fact`.
     pub kind: Option<RememberedKind>,
-    /// What it stands on: positions of events, as replies return them.
+    /// What it stands on: positions of events.
     pub evidence: Vec<Position>,
-    /// Positions of statements that it replaces. What it contradicts and you said before, or the user says now, is replaced
-    /// without being named.
+    /// Positions of statements that it replaces.
     pub replaces: Vec<Position>,
     /// Whose words it is, `user` or `assistant`; default: the user's from a terminal, otherwise the model's.
     pub sender: Option<Sender>,

@@ -46,6 +46,8 @@ pub struct Trail {
     pub branch: Option<String>,
     /// The folder in which it was worked last.
     pub folder: Option<String>,
+    /// The model that was used last, as the host names it.
+    pub model: Option<String>,
     /// The session whose work it continues.
     pub continues: Option<ContinuedSession>,
     /// Where it began to continue which session.
@@ -78,6 +80,7 @@ impl Trail {
             parent: None,
             branch: None,
             folder: None,
+            model: None,
             continues: None,
             continued_at: None,
             process: None,
@@ -339,6 +342,9 @@ impl Trail {
                 }
                 if details.folder.is_some() {
                     self.folder.clone_from(&details.folder);
+                }
+                if details.model.is_some() {
+                    self.model.clone_from(&details.model);
                 }
                 if meta.joined.is_some() {
                     self.process.clone_from(&meta.joined);

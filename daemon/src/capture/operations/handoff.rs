@@ -25,7 +25,7 @@ use crate::state::State;
 
 /// Default number of tokens, and its range.
 const TOKENS: u64 = 2_000;
-const TOKENS_RANGE: RangeInclusive<u64> = 200..=16_000;
+const TOKENS_RANGE: RangeInclusive<u64> = 1..=16_000;
 /// What an observation of a handoff is called, as `lored_hosts::Observed::kind` calls it.
 const HANDOFF: &str = "handoff";
 

@@ -8,6 +8,7 @@ mod import;
 mod pause;
 mod prepare;
 mod remember;
+mod trace;
 mod watch;
 mod who;
 
@@ -35,4 +36,5 @@ pub const OF_SESSIONS: &[Operation] = &[
     Operation::of::<handoff::ContinueSession>(),
     Operation::of::<who::Who>(),
     Operation::of::<watch::Watch>(),
+    Operation::of::<trace::ExportTrace>(),
 ];

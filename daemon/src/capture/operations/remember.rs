@@ -40,8 +40,7 @@ impl Op for Remember {
     type Reply = RememberReply;
     const NAME: &'static str = "remember";
     const TITLE: &'static str = "Remember";
-    const DESCRIPTION: &'static str = "Keeps a fact, decision or preference of the project. It is given to every later session that \
-        needs it, of any agent.";
+    const DESCRIPTION: &'static str = "Keeps a fact, decision or preference of the project for every later session that needs it.";
     const ACCESS: Access = Access::Write;
     const MEMORY: MemoryBound = MemoryBound::Content;
 

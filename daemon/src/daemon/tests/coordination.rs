@@ -446,8 +446,8 @@ async fn a_handoff_that_cannot_be_is_refused_with_the_reason() {
         ),
         (
             "handoff",
-            json!({"session": own, "max_tokens": 10}),
-            "expected 200 to 16000",
+            json!({"session": own, "max_tokens": 20_000}),
+            "expected 1 to 16000",
         ),
         ("handoff", json!({"session": "nowhere"}), "nowhere"),
         ("continue_session", json!({"from": "nowhere"}), "nowhere"),

@@ -59,7 +59,7 @@ impl Op for AppendContext {
     const NAME: &'static str = "append_context";
     const TITLE: &'static str = "Add an entry to a context file";
     const DESCRIPTION: &'static str = "Appends an entry, such as a bug, a feature or a session summary, where the template puts it. \
-        The rest of the file stays, also with concurrent writers.";
+        The rest of the file stays.";
     const ACCESS: Access = Access::Write;
     const MEMORY: MemoryBound = MemoryBound::Content;
 
