@@ -29,6 +29,8 @@ const TAKE_UP_MAX: Duration = Duration::from_secs(120);
 const WINDOWS: usize = 8;
 const PROMPTS: usize = 100;
 const SENTENCES: usize = 5;
+/// Files that each window of the shared project has changed and not committed.
+const CHANGED_FILES: usize = 50;
 /// Commands of a window in the large project that print, and lines of each.
 const COMMANDS: usize = 10;
 const LINES: usize = 8;
@@ -40,11 +42,13 @@ fn main() -> ExitCode {
     bench_main(false, SCRATCH, run)
 }
 
-/// A daemon, and two projects in which windows of Claude Code work: one is small, the other one has thousands of items.
+/// A daemon, and three projects in which windows of Claude Code work: one is small, one has thousands of items, and in one
+/// several windows work on the same files.
 struct Host {
     home: Home,
     project: PathBuf,
     large: PathBuf,
+    shared: PathBuf,
 }
 
 /// What one event is measured by.
@@ -60,6 +64,7 @@ fn run(setup: &Setup) {
     let daemon = host.home.start();
     host.work();
     host.decide_much(setup);
+    host.change_files(setup);
     wait_for_vectors(&daemon);
     host.print_exchanges(setup);
     let trivial = host.trivial();
@@ -67,10 +72,14 @@ fn run(setup: &Setup) {
     let text = "Which port does the gateway listen on, and why was it chosen?";
     let small = "x".repeat(1 << 10);
     let large = "x".repeat(LARGE_BYTES);
-    let mut rows: [(&str, Row); 7] = [
+    let mut rows: [(&str, Row); 8] = [
         ("lore hook, a prompt", Row::default()),
         ("the same among 4 000 items with vectors", Row::default()),
         ("lore hook, an edit among these", Row::default()),
+        (
+            "lore hook, an edit of a file that others edit",
+            Row::default(),
+        ),
         ("lore hook, a failure among printed names", Row::default()),
         ("lore hook, a result of 1 KB", Row::default()),
         ("lore hook, a result of 5 MB", Row::default()),
@@ -88,15 +97,18 @@ fn run(setup: &Setup) {
             host.ask_in_large("asks", &id(count));
         });
         rows[2].1.add(calls, |count| host.edit_in_large(&id(count)));
-        rows[3].1.add(calls, |count| host.fail_in_large(&id(count)));
-        rows[4]
+        rows[3].1.add(calls, |count| {
+            host.change_in_shared(&format!("collides-{round}"), count);
+        });
+        rows[4].1.add(calls, |count| host.fail_in_large(&id(count)));
+        rows[5]
             .1
             .add(calls, |count| host.result(&id(count), &small));
-        rows[5].1.add(setup.size(LARGE_CALLS, 3), |count| {
+        rows[6].1.add(setup.size(LARGE_CALLS, 3), |count| {
             host.result(&format!("large-{}", id(count)), &large);
         });
         host.wait_for_empty_spool();
-        rows[6].1.add(calls, |_| {
+        rows[7].1.add(calls, |_| {
             succeed(
                 Command::new(&trivial)
                     .arg(host.home.socket())
@@ -105,6 +117,10 @@ fn run(setup: &Setup) {
         });
     }
     print_hooks(&rows);
+    let told = (0..setup.size(WINDOWS * CHANGED_FILES, 5) as u64)
+        .filter(|file| !host.change_in_shared("collides-last", *file).is_empty());
+    let told = told.count().to_string();
+    print_row("edits that collide, of which an agent was told", &[told]);
     host.print_answered(calls);
 }
 
@@ -159,13 +175,15 @@ impl Host {
         let home = Home::new(&setup.dir, LORED);
         let project = home.path().join("project");
         let large = home.path().join("large");
-        for project in [&project, &large] {
+        let shared = home.path().join("shared");
+        for project in [&project, &large, &shared] {
             std::fs::create_dir_all(project.join(".git")).expect("a project");
         }
         Self {
             home,
             project,
             large,
+            shared,
         }
     }
 
@@ -227,6 +245,25 @@ impl Host {
         let input = json!({"file_path": path, "old_string": "old", "new_string": "let gateway_timeout = 30;"});
         let fields = json!({"tool_name": "Edit", "tool_use_id": id, "tool_input": input});
         self.hook_in(&self.large, "asks", "PreToolUse", fields);
+    }
+
+    /// Windows in the shared project change files, and go on.
+    fn change_files(&self, setup: &Setup) {
+        for window in 0..WINDOWS {
+            for file in 0..setup.size(CHANGED_FILES, 5) {
+                let at = (window * CHANGED_FILES + file) as u64;
+                self.change_in_shared(&format!("changes-{window}"), at);
+            }
+        }
+    }
+
+    /// Is about to change a file of the shared project. Returns what the agent is told.
+    fn change_in_shared(&self, session: &str, file: u64) -> String {
+        let path = self.shared.join(format!("src/part-{file}.rs"));
+        let input = json!({"file_path": path, "old_string": "old", "new_string": "new"});
+        let id = format!("{session}-{file}");
+        let fields = json!({"tool_name": "Edit", "tool_use_id": id, "tool_input": input});
+        self.hook_in(&self.shared, session, "PreToolUse", fields)
     }
 
     /// Prints how many prompts of new windows get text: a hook that is too late prints none.

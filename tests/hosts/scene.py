@@ -20,6 +20,7 @@ SUMMARY = "A summary that leaves everything out."
 AFTER_COMPACTION = "What is left to do?"
 SECOND = "On which port does the gateway listen?"
 OTHER = "Which port did we choose for the gateway?"
+CONTINUE = "Continue this work."
 BOXED = "Keep in mind that the gateway is green."
 # What is set up for a host is not on the path of its commands.
 BOXED_SHELL = "PATH=$(dirname \"$LORE_DAEMON\"):$PATH; lore remember the gateway is green"
@@ -52,6 +53,8 @@ class Scene:
         events = self.events()
         self.check_record(events, partner)
         self.check_doctor()
+        if partner:
+            self.hand_over(events, partner)
         observed = Counter(one["payload"]["what"] for one in events
                            if one["kind"] == "HostObserved" and one["payload"]["host"] == self.name)
         return {
@@ -111,6 +114,29 @@ class Scene:
         self.check(kept == own and len(own) == 1, f"sandbox: remembered in {kept}, the session is {own}")
         self.sessions += 1
         self.reached.append("sandbox: lore remember")
+
+    def hand_over(self, events, partner):
+        """The work goes to the other host and back, twice. Each agent is given what was asked first and who it is from."""
+        session = next((one["session"] for one in events if one["kind"] == "MessageRecorded"
+                        and one["payload"]["content"] == WORK), None)
+        for count, to in enumerate([partner, self.name] * 2):
+            what = f"handoff {count + 1}, to {to}"
+            given = self.home.lore("handoff", session=session, to=to)["text"]
+            since = self.position()
+            self.model.play([text(f"Part {count + 1} is done.")])
+            self.run(to, f"{given}\n\n{CONTINUE}")
+            strings = []
+            collect(self.model.seen("main")[-1:], strings)
+            reached = [one for one in strings if f"from session {session}" in one]
+            self.check(any(WORK in one for one in reached), f"{what}: what was asked did not reach the model")
+            began = [one["session"] for one in self.events(since) if one["kind"] == "SessionCreated"]
+            self.check(len(began) == 1, f"{what}: {len(began)} sessions began")
+            if not began:
+                return
+            linked = [one["session"] for one in self.home.lore("get_session", session=began[0]).get("continues", [])]
+            self.check(linked == [session], f"{what}: the new session continues {linked} instead of {session}")
+            session = began[0]
+        self.reached.append(f"handed over to {partner} and back, twice")
 
     def run(self, name, prompt, more=()):
         host = HOSTS[name]

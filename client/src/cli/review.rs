@@ -11,7 +11,7 @@ use super::flag::{Fields, Flag, Kind};
 use super::output::{self, Output, sanitize};
 use super::parser::Matches;
 use super::report::{Rendered, Report, read};
-use super::template::{fill, list, number, raw};
+use super::template::{at, fill, list, number, raw};
 use super::{Caller, Exit, Failure};
 
 /// Maximum length of a suspicious place, in characters.
@@ -121,11 +121,11 @@ fn check_person(what: &str) -> Result<(), Failure> {
 /// Lists suspicious texts, and then what is contradicted or out of date, each with the oldest evidence first.
 fn list_all(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     let suspects: Value = read(&caller.call("list_suspects", matches.fields()?)?)?;
-    let mut fields = matches.fields_without("include_reviewed")?;
+    let mut fields = matches.fields_without("all")?;
     fields.put("doubtful", &true)?;
     let facts: Value = read(&caller.call("list_facts", fields)?)?;
     if caller.output == Output::Json {
-        let both = json!({"suspects": suspects["suspects"], "facts": facts["facts"]});
+        let both = json!({"suspects": at(&suspects, "suspects"), "facts": at(&facts, "facts")});
         output::write_json_lines(format!("{both}\n").as_bytes())?;
         return Ok(Exit::Good);
     }

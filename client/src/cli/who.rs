@@ -55,7 +55,8 @@ pub const WATCH: Command = Command::client(
         "after",
         "POSITION",
         "Begin after this position; otherwise with what comes from now on",
-    ),
+    )
+    .local(),
     Flag::switch("no-follow", "Stop after what has happened already").local(),
 ]])
 .examples(&["lore watch", "lore watch --after 4711 --no-follow"]);

@@ -4,6 +4,7 @@
 //! that wrote it as it is now. Short lines, such as a closing brace, belong to what is around them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// Characters from which on a line tells who wrote it.
 const TELLING_CHARS: usize = 3;
@@ -30,9 +31,13 @@ pub struct AuthoredRange {
     pub last: usize,
 }
 
+fn is_patch(text: &str) -> bool {
+    text.contains("*** Begin Patch")
+}
+
 /// Returns the lines that an edit wrote into a file: of a patch, those that it adds to that file.
-fn written_lines<'w>(written: &'w WrittenText) -> Vec<&'w str> {
-    if !written.text.contains("*** Begin Patch") {
+fn written_lines(written: &WrittenText) -> Vec<&str> {
+    if !is_patch(&written.text) {
         return written.text.lines().collect();
     }
     let mut is_of_file = false;
@@ -53,20 +58,31 @@ fn written_lines<'w>(written: &'w WrittenText) -> Vec<&'w str> {
 #[must_use]
 pub fn ranges(written: &[WrittenText], content: &str) -> Vec<AuthoredRange> {
     let mut newest: HashMap<&str, usize> = HashMap::new();
-    for one in written {
+    // By line: the newest edit that wrote a part of it.
+    let mut parts: HashMap<usize, usize> = HashMap::new();
+    let begins = line_begins(content);
+    for (one, order) in written.iter().zip(0..) {
         for line in written_lines(one) {
-            newest.insert(line.trim_end(), one.author);
+            newest.insert(line.trim_end(), order);
+        }
+        for line in lines_of_part(one, content, &begins) {
+            parts.insert(line, order);
         }
     }
+    let author_of = |line: &str, number: usize| {
+        let whole = newest.get(line.trim_end());
+        let order = whole.max(parts.get(&number)).copied()?;
+        written.get(order).map(|one| one.author)
+    };
     let is_telling = |line: &str| line.trim().chars().count() >= TELLING_CHARS;
     let mut ranges: Vec<AuthoredRange> = Vec::new();
     // Short lines that may belong to the range before them.
     let mut open = false;
     for (line, number) in content.lines().zip(1..) {
-        let author = newest.get(line.trim_end()).copied();
         if !is_telling(line) {
             continue;
         }
+        let author = author_of(line, number);
         match (author, ranges.last_mut()) {
             (Some(author), Some(range)) if open && range.author == author => range.last = number,
             (Some(author), _) => ranges.push(AuthoredRange {
@@ -79,6 +95,27 @@ pub fn ranges(written: &[WrittenText], content: &str) -> Vec<AuthoredRange> {
         open = author.is_some();
     }
     ranges
+}
+
+/// Returns the offset of each line's first byte.
+fn line_begins(content: &str) -> Vec<usize> {
+    let breaks = content.match_indices('\n').map(|(at, _)| at + 1);
+    std::iter::once(0).chain(breaks).collect()
+}
+
+/// Returns the lines, from 1, that an edit wrote a part of: hosts name what is replaced by a text that need not begin with a
+/// line. A text that stands in several places tells nothing.
+fn lines_of_part(written: &WrittenText, content: &str, begins: &[usize]) -> Range<usize> {
+    let text = written.text.trim();
+    if is_patch(text) || text.chars().count() < TELLING_CHARS {
+        return 0..0;
+    }
+    let mut places = content.match_indices(text);
+    let (Some((begin, _)), None) = (places.next(), places.next()) else {
+        return 0..0;
+    };
+    let line_at = |offset: usize| begins.partition_point(|line| *line <= offset);
+    line_at(begin)..line_at(begin + text.len() - 1) + 1
 }
 
 #[cfg(test)]
@@ -116,6 +153,17 @@ mod tests {
         assert_eq!(ranges(&[], content), []);
         assert_eq!(ranges(&edits, ""), []);
         assert_eq!(ranges(&edits, "nothing of it\n}\n"), []);
+    }
+
+    #[test]
+    fn an_edit_within_a_line_wrote_the_line() {
+        let content = "let a = 1;\nlet limit = 20;\nlet b = 1;\n";
+        let edits = [edit(0, "let limit = 10;"), edit(1, "limit = 20")];
+        assert_eq!(ranges(&edits, content), [range(1, 2, 2)]);
+        // It may be any of two.
+        assert_eq!(ranges(&[edit(0, "= 1;")], content), []);
+        let across = edit(2, "20;\nlet b");
+        assert_eq!(ranges(&[across], content), [range(2, 2, 3)]);
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub const SETTINGS: &[Setting] = &[
     ),
     Setting {
         key: "capture.coordination",
-        description: "What agents are told of others that work on the same files: `off`, `warn` (a line before an edit, and at a prompt) or `ask` (a person is asked before the edit, too, where the host can ask: Claude Code and VS Code).",
+        description: "What agents learn of others that work on the same files: `off`, `warn` (a line before an edit, and at a prompt) or `ask` (a person is asked before the edit, too, where the host can ask: Claude Code and VS Code).",
         takes: ValueType::OneOf(&["off", "warn", "ask"]),
         acts: EffectTime::AtOnce,
         default: |_| Some("\"warn\"".to_owned()),

@@ -53,7 +53,7 @@ pub struct CaptureTable {
     pub exclude: Vec<String>,
 }
 
-/// What agents are told of others that work on the same files; the strictest one is the last.
+/// What agents learn of others that work on the same files; the strictest one is the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Coordination {

@@ -224,6 +224,7 @@ pub fn inserted(content: &str, line: i64, text: &str) -> Result<String, String> 
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -5,8 +5,8 @@
 //! ([`crate::projections`]). Forks, receipts, exports and the log itself still show them.
 
 mod command;
+mod dependents;
 pub mod operations;
-mod resting;
 mod select;
 
 // For the engine's tests, which decide real commands.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use super::resting::{Subagents, remembered};
+use super::dependents::{Subagents, remembered};
 use crate::clock::Micros;
 use crate::error::{Code, Refusal};
 use crate::events::Event;

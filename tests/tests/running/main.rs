@@ -7,5 +7,6 @@ mod follow;
 mod managed;
 mod review;
 mod seals;
+mod together;
 
 mod users;

@@ -7,5 +7,14 @@ mod markdown;
 mod trace;
 mod transcripts;
 
+use serde_json::Value;
+
 pub use export::EXPORT;
 pub use import::IMPORT;
+
+/// Sets a member of an object.
+fn put(object: &mut Value, name: &str, value: Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(name.to_owned(), value);
+    }
+}

@@ -9,6 +9,7 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Value, json};
 
 use crate::cli::flag::Fields;
+use crate::cli::moving::put;
 use crate::cli::output;
 use crate::cli::parser::Matches;
 use crate::cli::report::read;
@@ -38,7 +39,11 @@ pub fn export(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         "files": files,
     });
     if let Some(revision) = revision(&traced.root) {
-        record["vcs"] = json!({"type": "git", "revision": revision});
+        put(
+            &mut record,
+            "vcs",
+            json!({"type": "git", "revision": revision}),
+        );
     }
     let text = serde_json::to_string_pretty(&record).map_err(io::Error::other)? + "\n";
     match matches.path("output") {
@@ -59,7 +64,7 @@ pub fn export(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
 fn conversation(of: &TracedConversation) -> Value {
     let mut contributor = json!({"type": "ai"});
     if let Some(model) = of.model.as_deref().and_then(model_id) {
-        contributor["model_id"] = json!(model);
+        put(&mut contributor, "model_id", json!(model));
     }
     let url = format!("lore://session/{}", of.session);
     let ranges: Vec<Value> = of

@@ -27,6 +27,7 @@ pub struct MemoryToolArgs {
     /// The path, below `/memories`; for all commands but `rename`.
     pub path: Option<String>,
     /// For `view`: the first and the last line, from 1; -1 stands for the end.
+    #[schema(extend("items" = {"type": "integer", "minimum": -1, "maximum": 2_147_483_647}))]
     pub view_range: Option<Vec<i64>>,
     /// For `create`: the content.
     pub file_text: Option<String>,
@@ -35,6 +36,7 @@ pub struct MemoryToolArgs {
     /// For `str_replace`: the new text; default: none.
     pub new_str: Option<String>,
     /// For `insert`: the line behind which to insert; 0 stands for the beginning.
+    #[schema(extend("minimum" = 0, "maximum" = 2_147_483_647))]
     pub insert_line: Option<i64>,
     /// For `insert`: the text.
     pub insert_text: Option<String>,

@@ -6,12 +6,13 @@
 //! What is not clear is no contradiction: two statements are both kept, and a wrong pair would hide one that holds.
 
 mod reading;
+mod roles;
 
 use rustc_hash::FxHashSet;
 
 use crate::text::beginning;
 use crate::text::tokens::tokens;
-use reading::{Reading, copula, without_lead, without_replaced};
+use reading::{StatementReader, copula, without_lead, without_replaced};
 
 /// Bytes of a statement that are read.
 const BYTES_MAX: usize = 1_000;
@@ -31,7 +32,7 @@ pub enum Relation {
 
 /// Where a word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum PhrasePart {
     /// What the statement is about.
     Subject,
     /// What it says.
@@ -44,11 +45,13 @@ enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Unit {
     hash: u64,
-    place: Place,
+    place: PhrasePart,
     /// Whether it has a digit, a path or the like.
     is_value: bool,
     /// Whether it is a name or an acronym.
     is_name: bool,
+    /// The [kinds](roles::kinds) of software that it names.
+    kinds: u64,
 }
 
 /// A statement, prepared to be compared with others.
@@ -73,7 +76,7 @@ impl Statement {
         let text = beginning(text, BYTES_MAX).replace('\n', " ");
         let all = tokens(without_lead(&text));
         let (said, replaced) = without_replaced(&all);
-        let mut statement = Reading::default().read(&said);
+        let mut statement = StatementReader::default().read(&said);
         statement.replaced = replaced;
         statement
     }
@@ -94,7 +97,10 @@ impl Statement {
         if later.units.is_empty() || !self.is_about_the_same(later) {
             return None;
         }
-        let (one, two) = (self.of(Place::Complement), later.of(Place::Complement));
+        let (one, two) = (
+            self.of(PhrasePart::Complement),
+            later.of(PhrasePart::Complement),
+        );
         let differ = difference(&one, &two);
         let Some((mine, theirs)) = differ else {
             // The words are the same.
@@ -120,19 +126,19 @@ impl Statement {
         self.units.iter().map(|unit| unit.hash).chain(replaced)
     }
 
-    fn of(&self, place: Place) -> Vec<Unit> {
+    fn of(&self, place: PhrasePart) -> Vec<Unit> {
         let units = self.units.iter().filter(|unit| unit.place == place);
         units.copied().collect()
     }
 
-    fn set(&self, place: Place) -> FxHashSet<u64> {
+    fn set(&self, place: PhrasePart) -> FxHashSet<u64> {
         let units = self.units.iter().filter(|unit| unit.place == place);
         units.map(|unit| unit.hash).collect()
     }
 
     fn is_about_the_same(&self, later: &Self) -> bool {
-        self.set(Place::Subject) == later.set(Place::Subject)
-            && self.set(Place::Scope) == later.set(Place::Scope)
+        self.set(PhrasePart::Subject) == later.set(PhrasePart::Subject)
+            && self.set(PhrasePart::Scope) == later.set(PhrasePart::Scope)
     }
 
     /// Whether another one says that this is no longer so: everywhere, if it names no scope.
@@ -140,26 +146,41 @@ impl Statement {
         let is_within = |place| later.set(place).is_subset(&self.set(place));
         !self.is_denied
             && self.verb == later.verb
-            && self.set(Place::Subject) == later.set(Place::Subject)
-            && !later.set(Place::Complement).is_empty()
-            && is_within(Place::Complement)
-            && is_within(Place::Scope)
+            && self.set(PhrasePart::Subject) == later.set(PhrasePart::Subject)
+            && !later.set(PhrasePart::Complement).is_empty()
+            && is_within(PhrasePart::Complement)
+            && is_within(PhrasePart::Scope)
     }
 
     /// Whether only one of two differing things can be so.
     fn has_one_value(&self, later: &Self, mine: &[Unit], theirs: &[Unit]) -> bool {
         let common = self.units.len() - mine.len();
-        let common_in_complement = self.of(Place::Complement).len() - mine.len();
-        let has_subject = self.units.iter().any(|unit| unit.place == Place::Subject);
+        let common_in_complement = self.of(PhrasePart::Complement).len() - mine.len();
+        let has_subject = self
+            .units
+            .iter()
+            .any(|unit| unit.place == PhrasePart::Subject);
         let is_same_verb = self.verb == later.verb && self.verb.is_some();
+        let kinds = |units: &[Unit]| units.iter().fold(0, |all, unit| all | unit.kinds);
+        let (kinds_of_mine, kinds_of_theirs) = (kinds(mine), kinds(theirs));
+        let are_known = kinds_of_mine != 0 && kinds_of_theirs != 0;
+        let shared_kinds = kinds_of_mine & kinds_of_theirs;
+        if are_known && shared_kinds == 0 {
+            // React and TypeScript are used beside each other.
+            return false;
+        }
         let are_values =
             mine.iter().any(|unit| unit.is_value) && theirs.iter().any(|unit| unit.is_value);
         if are_values {
             let is_likely = is_same_verb || (has_subject && common_in_complement > 0);
             return is_likely && (common > 0 || (self.is_functional && !has_subject));
         }
-        if !is_same_verb || common == 0 || !self.is_functional {
+        if !is_same_verb || !self.is_functional {
             return false;
+        }
+        if common == 0 {
+            // "Use npm." and "Use yarn."
+            return self.verb != Some(copula()) && roles::single(shared_kinds) != 0;
         }
         let are_names = |units: &[Unit]| units.iter().all(|unit| unit.is_name || unit.is_value);
         let is_copula = self.verb == Some(copula());
@@ -174,7 +195,7 @@ impl Statement {
         let said: FxHashSet<u64> = self
             .units
             .iter()
-            .filter(|unit| unit.place == Place::Complement)
+            .filter(|unit| unit.place == PhrasePart::Complement)
             .map(|unit| unit.hash)
             .collect();
         let others = self.units.iter().filter(|unit| !gone.contains(&unit.hash));

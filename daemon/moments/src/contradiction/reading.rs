@@ -1,6 +1,6 @@
 //! Takes a statement apart: its subject, its verb, what it says, and where that holds.
 
-use super::{Place, Statement, UNITS_MAX, Unit};
+use super::{PhrasePart, Statement, UNITS_MAX, Unit, roles};
 use crate::text::list::WordList;
 use crate::text::tokens::{Token, tokens};
 use crate::text::words::{hash, is_imperative, stem_any};
@@ -184,10 +184,10 @@ fn stemmed(token: &Token) -> String {
 
 /// The state of reading a statement.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(super) struct StatementReader {
     made: Statement,
     /// What is read now; `None` before the verb.
-    place: Option<Place>,
+    place: Option<PhrasePart>,
     /// Whether the verb has an object already.
     has_object: bool,
     /// Whether the verb puts its object somewhere.
@@ -198,7 +198,7 @@ pub(super) struct Reading {
     first_verb: Option<Unit>,
 }
 
-impl Reading {
+impl StatementReader {
     pub(super) fn read(mut self, tokens: &[Token]) -> Statement {
         let joined = tokens.iter().map(|token| token.text.as_str());
         let joined = joined.collect::<Vec<_>>().join(" ");
@@ -244,7 +244,7 @@ impl Reading {
         }
         let has_value = rest.first().is_some_and(is_value);
         if TIMINGS.has(word) && has_value && !self.made.units.is_empty() {
-            self.place = Some(Place::Complement);
+            self.place = Some(PhrasePart::Complement);
             return;
         }
         if CONDITIONS.has(word) || PLACES.has(word) {
@@ -252,7 +252,7 @@ impl Reading {
             let opens = self.has_object && !self.is_storing;
             if CONDITIONS.has(word) || opens || is_before_verb {
                 self.is_leading_scope |= is_before_verb && self.made.units.is_empty();
-                self.place = Some(Place::Scope);
+                self.place = Some(PhrasePart::Scope);
             }
             return;
         }
@@ -262,8 +262,8 @@ impl Reading {
         if ATTRIBUTES.has(word) && self.place.is_none() {
             self.made.has_attribute = true;
         }
-        let place = self.place.unwrap_or(Place::Subject);
-        self.has_object |= place == Place::Complement;
+        let place = self.place.unwrap_or(PhrasePart::Subject);
+        self.has_object |= place == PhrasePart::Complement;
         self.made.units.push(unit(token, place, is_first));
     }
 
@@ -278,10 +278,10 @@ impl Reading {
             // An order begins with its verb.
             let is_verb = match is_first {
                 true => is_functional || is_imperative(word),
-                false => is_functional && self.place != Some(Place::Scope),
+                false => is_functional && self.place != Some(PhrasePart::Scope),
             };
             if is_verb {
-                self.first_verb = is_first.then(|| unit(token, Place::Subject, true));
+                self.first_verb = is_first.then(|| unit(token, PhrasePart::Subject, true));
                 self.verb(hash(&stem_any(word)), is_functional);
                 self.is_storing = is_storing;
             }
@@ -291,7 +291,7 @@ impl Reading {
         let is_participle = is_functional
             && self.made.verb == Some(copula())
             && !self.has_object
-            && self.place == Some(Place::Complement);
+            && self.place == Some(PhrasePart::Complement);
         if is_participle {
             self.made.verb = Some(hash(&stem_any(word)));
             self.is_storing = is_storing;
@@ -308,10 +308,10 @@ impl Reading {
                 .made
                 .units
                 .iter()
-                .all(|unit| unit.place == Place::Complement)
+                .all(|unit| unit.place == PhrasePart::Complement)
         {
             for unit in &mut self.made.units {
-                unit.place = Place::Subject;
+                unit.place = PhrasePart::Subject;
             }
             self.made.units.insert(0, first);
             self.has_object = false;
@@ -323,7 +323,7 @@ impl Reading {
     fn verb(&mut self, verb: u64, is_functional: bool) {
         self.made.verb = Some(verb);
         self.made.is_functional = is_functional;
-        self.place = Some(Place::Complement);
+        self.place = Some(PhrasePart::Complement);
         self.is_leading_scope = false;
     }
 }
@@ -333,11 +333,12 @@ const fn is_value(token: &Token) -> bool {
     token.is_specific && !token.is_acronym
 }
 
-fn unit(token: &Token, place: Place, is_first: bool) -> Unit {
+fn unit(token: &Token, place: PhrasePart, is_first: bool) -> Unit {
     Unit {
         hash: hash(&stemmed(token)),
         place,
         is_value: is_value(token),
         is_name: token.is_acronym || token.is_specific || (token.is_capital && !is_first),
+        kinds: roles::kinds(&token.text),
     }
 }

@@ -170,10 +170,11 @@ mod tests {
 
     /// Reads whose replies cannot exceed a line: they hold one small thing, have a budget of their own, or are bounded by
     /// what was registered.
-    const BOUNDED: [&str; 19] = [
+    const BOUNDED: [&str; 20] = [
         "backup_blob",
         "diff_context",
         "diff_session",
+        "export_trace",
         "get_document_contexts",
         "get_entity",
         "get_index_summary",

@@ -199,7 +199,7 @@ impl<'w> Writer<'w> {
 
 /// What is added to a model's context.
 #[derive(Debug, Default)]
-pub(super) struct Addition {
+pub(super) struct HookText {
     /// The text; may be empty.
     pub text: String,
     /// Whether it says that someone else works on a file that is about to be edited.
@@ -214,13 +214,13 @@ pub(super) async fn add(
     point: InjectionPoint,
     session: String,
     at: Position,
-) -> Addition {
+) -> HookText {
     match try_add(cx, caller, point, session, at).await {
         Ok(text) => text,
         Err(refusal) => {
             // The turn goes on without it.
             tracing::warn!(%refusal, "nothing was added to a model's context");
-            Addition::default()
+            HookText::default()
         }
     }
 }
@@ -231,7 +231,7 @@ async fn try_add(
     point: InjectionPoint,
     session: String,
     at: Position,
-) -> Result<Addition, Refusal> {
+) -> Result<HookText, Refusal> {
     let state = State::live(cx, Some(at)).await?;
     let read_at = state.position();
     let (shared, of) = (Arc::clone(cx), session.clone());
@@ -249,11 +249,11 @@ async fn try_add(
         }
     });
     let Some((added, is_collision)) = added else {
-        return Ok(Addition::default());
+        return Ok(HookText::default());
     };
     let receipt = packs::receipt(cx, &session, read_at, &added);
     cx.write(caller, None, 0, receipt).await?;
-    Ok(Addition {
+    Ok(HookText {
         text: added.text,
         is_collision,
     })

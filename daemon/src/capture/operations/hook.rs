@@ -11,7 +11,7 @@ use lored_redact::SecretCounts;
 
 use super::prepare;
 use crate::capture::command::RecordObservation;
-use crate::capture::inject::{self, Addition, InjectionPoint};
+use crate::capture::inject::{self, HookText, InjectionPoint};
 use crate::capture::{Capture, view, whose};
 use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
@@ -197,7 +197,7 @@ impl HookReport {
             (Some(point), Some(session)) if is_new => {
                 inject::add(cx, &self.caller, point, session, reply.position).await
             }
-            _ => Addition::default(),
+            _ => HookText::default(),
         };
         let (host, name) = (self.event.host, self.event.name.as_str());
         let output = match asks && added.is_collision {

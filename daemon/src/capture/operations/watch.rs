@@ -221,7 +221,7 @@ impl Watcher {
         match &one.event {
             TrailEvent::Called(call) if !call.is_failure => {
                 let path = first_of(&call.edits, &self.used)?;
-                let path = self.shown(&path).to_owned();
+                let path = self.relative(&path).to_owned();
                 Some((
                     WatchedKind::Changed,
                     format!("{agent} changed {path}{}", task()),
@@ -229,7 +229,7 @@ impl Watcher {
             }
             TrailEvent::Began { edits, .. } => {
                 let path = first_of(edits, &self.held)?;
-                let path = self.shown(&path).to_owned();
+                let path = self.relative(&path).to_owned();
                 let line =
                     format!("{agent} is about to change {path}, which this session works on");
                 Some((WatchedKind::Begins, line))
@@ -248,7 +248,7 @@ impl Watcher {
     }
 
     /// Returns a path as the agent in the folder knows it.
-    fn shown<'p>(&self, path: &'p str) -> &'p str {
+    fn relative<'p>(&self, path: &'p str) -> &'p str {
         let within = self.folder.as_ref().and_then(|folder| {
             let rest = path.strip_prefix(folder.as_str())?;
             rest.strip_prefix('/')

@@ -44,7 +44,7 @@ impl Op for MemoryTool {
         let bytes_max = ProjectState::of(&cx)?.limits.content_bytes_max;
         let given = [&args.file_text, &args.new_str, &args.insert_text];
         let longest = given.into_iter().flatten().map(String::len).max();
-        if longest.is_some_and(|bytes| bytes as u64 > bytes_max as u64) {
+        if longest.is_some_and(|bytes| bytes as u64 > bytes_max) {
             return Err(Refusal::invalid(format!(
                 "the text has {} bytes; a note has at most {bytes_max}",
                 longest.unwrap_or_default()
@@ -60,7 +60,8 @@ impl Op for MemoryTool {
             let project = found.project.clone();
             let (shared, asked) = (Arc::clone(&cx), args.clone());
             let position = state.position();
-            let done = blocking(move || Notes::of(&shared, &state, found)?.run(&asked)).await?;
+            let done =
+                blocking(move || NoteFolder::of(&shared, &state, found)?.run(&asked)).await?;
             let (output, is_error, position) = match done {
                 Outcome::Said(output) => (output, false, position),
                 Outcome::Refused(output) => (output, true, position),
@@ -105,8 +106,8 @@ async fn write(
         Ok(outcome) => return Ok(Some(outcome.event.position())),
         Err(refusal) => refusal,
     };
-    let reasons = reports.iter().filter_map(|report| report.outcome().take());
-    match reasons.last() {
+    let mut reasons = reports.iter().filter_map(|report| report.outcome().take());
+    match reasons.next_back() {
         Some(NoOpReason::Stale(_)) => Ok(None),
         // The text is there already.
         Some(NoOpReason::Unchanged) => Ok(Some(cx.read(None).await?.tail.position)),
@@ -146,7 +147,7 @@ enum Outcome {
 }
 
 /// The notes of a project.
-struct Notes<'n> {
+struct NoteFolder<'n> {
     cx: &'n Context,
     state: &'n State,
     found: ResolvedProject,
@@ -156,7 +157,7 @@ struct Notes<'n> {
     files: BTreeMap<String, FileRow>,
 }
 
-impl<'n> Notes<'n> {
+impl<'n> NoteFolder<'n> {
     fn of(cx: &'n Context, state: &'n State, found: ResolvedProject) -> Result<Self, Refusal> {
         let templates = types_of(&ProjectState::of(cx)?.templates(found.place.as_ref()));
         let mut files = BTreeMap::new();

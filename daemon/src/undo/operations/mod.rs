@@ -5,4 +5,4 @@ mod undo;
 use crate::operation::Operation;
 
 /// The operations.
-pub const OPERATIONS: &[Operation] = &[Operation::of::<undo::Undo>()];
+pub const OPERATIONS: &[Operation] = &[Operation::of::<undo::UndoWritten>()];

@@ -34,9 +34,9 @@ const WORDS_CHARS: usize = 160;
 const TEXT_BYTES_MAX: u64 = 1 << 20;
 
 /// The `undo` operation.
-pub struct Undo;
+pub struct UndoWritten;
 
-impl Op for Undo {
+impl Op for UndoWritten {
     type Args = UndoArgs;
     type Reply = UndoReply;
     const NAME: &'static str = "undo";

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::GENERATOR;
+use crate::cli::moving::put;
 
 /// Characters of a title and of a description.
 const TITLE_CHARS: usize = 100;
@@ -49,7 +50,7 @@ fn one_line(text: &str, chars: usize) -> String {
 /// Returns the file of a session: its messages and steps, in order.
 pub fn session(summary: &SessionSummary, lines: &[Value]) -> String {
     let first = lines.iter().find(|line| line["kind"] == "MessageRecorded");
-    let first = first.and_then(|line| line["payload"]["content"].as_str());
+    let first = first.and_then(|line| line.pointer("/payload/content")?.as_str());
     let title = summary
         .title
         .as_deref()
@@ -74,22 +75,19 @@ pub fn session(summary: &SessionSummary, lines: &[Value]) -> String {
         ("agents", json!(summary.agents)),
     ]);
     let mut text = format!("{matter}# {title}\n");
-    let mut others = 0;
     for line in lines {
         match line["kind"].as_str() {
             Some("MessageRecorded") => message(&mut text, line),
             Some("StepRecorded") => step(&mut text, line),
-            Some("SessionCreated" | "SessionUpdated" | "SessionClosed") | None => {}
-            Some(_) => others += 1,
+            _ => {}
         }
     }
-    if others > 0 {
-        let _ = write!(
-            text,
-            "\n## More\n\n{others} further events: `lore session export {}`\n",
-            summary.session
-        );
-    }
+    // Without a count: events that the daemon derives would change the page.
+    let _ = write!(
+        text,
+        "\n## More\n\nAll events: `lore session export {}`\n",
+        summary.session
+    );
     text
 }
 
@@ -135,6 +133,7 @@ fn step(text: &mut String, line: &Value) {
             Value::String(value) => value.clone(),
             other => other.to_string(),
         };
+        let value = escaped(&value);
         let fence = fence(&value);
         let _ = write!(text, "\n{fence}{name}\n{value}\n{fence}\n");
     }
@@ -185,16 +184,15 @@ pub fn events(body: &str) -> Vec<Value> {
 }
 
 fn event(heading: &str, lines: &[&str]) -> Option<Value> {
-    let (heading, agent) = match heading.rsplit_once(" in ") {
+    let (heading, agent) = match heading.split_once(" in ") {
         Some((heading, agent)) => (heading, Some(agent)),
         None => (heading, None),
     };
     let (at, what) = heading.split_once(' ')?;
     let text = lines.join("\n");
-    let text = text
-        .strip_prefix('\n')
-        .unwrap_or(&text)
-        .trim_end_matches('\n');
+    // What is said stands between one empty line and another.
+    let text = text.strip_prefix('\n').unwrap_or(&text);
+    let text = text.strip_suffix('\n').unwrap_or(text);
     let words: Vec<&str> = what.split(' ').collect();
     let (kind, payload) = match words.as_slice() {
         ["step", number, state] => ("StepRecorded", read_step(number, state, text)?),
@@ -203,7 +201,7 @@ fn event(heading: &str, lines: &[&str]) -> Option<Value> {
                 "message": id, "sender": sender, "type": of, "content": unescaped(text),
             });
             if let ["remembered", "as", kind] = more {
-                payload["remembered"] = json!(kind);
+                put(&mut payload, "remembered", json!(kind));
             }
             ("MessageRecorded", payload)
         }
@@ -211,7 +209,7 @@ fn event(heading: &str, lines: &[&str]) -> Option<Value> {
     };
     let mut event = json!({"at": at, "kind": kind, "payload": payload});
     if let Some(agent) = agent {
-        event["agent"] = json!(agent);
+        put(&mut event, "agent", json!(agent));
     }
     Some(event)
 }
@@ -236,11 +234,12 @@ fn read_step(number: &str, state: &str, text: &str) -> Option<Value> {
                 }
             }
             Some((fence, name, value)) if line == fence => {
-                let value = value.join("\n");
-                payload[*name] = match *name {
+                let value = unescaped(&value.join("\n"));
+                let value = match *name {
                     "parameters" => serde_json::from_str(&value).ok()?,
                     _ => Value::from(value),
                 };
+                put(&mut payload, name, value);
                 open = None;
             }
             Some((_, _, value)) => value.push(line),
@@ -339,7 +338,7 @@ fn link(text: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, clippy::indexing_slicing)]
 mod tests {
     use super::*;
 
@@ -422,17 +421,22 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_message_is_read_as_it_was_written(
-            content in "(\\\\?#{1,3} )?[a-z`#\\\\ ][a-z`#\\\\ \n]{0,40}[a-z]",
+        fn any_text_is_read_as_it_was_written(
+            content in "(\\\\?#{1,3} )?[a-z`#\\\\ \n]{0,40}",
+            result in "[a-z`#\\\\ \n]{0,40}(\n## [a-z` \n]{0,20})?",
         ) {
             let mut lines = lines();
             let line = lines.get_mut(2).unwrap();
             line["payload"]["content"] = json!(content);
+            let line = lines.get_mut(3).unwrap();
+            line["payload"]["result"] = json!(result);
             let text = session(&summary(), &lines);
             let (_, body) = split(&text).unwrap();
             let read = events(body);
-            let read = read.first().and_then(|event| event["payload"]["content"].as_str());
-            proptest::prop_assert_eq!(read, Some(content.as_str()));
+            let said = read.first().and_then(|event| event["payload"]["content"].as_str());
+            proptest::prop_assert_eq!(said, Some(content.as_str()));
+            let returned = read.get(1).and_then(|event| event["payload"]["result"].as_str());
+            proptest::prop_assert_eq!(returned, Some(result.as_str()));
         }
     }
 }

@@ -13,6 +13,7 @@ use super::page::{events, split};
 use super::{FACTS, PAGE, SESSIONS};
 use crate::cli::flag::Fields;
 use crate::cli::input::{file_text, named};
+use crate::cli::moving::put;
 use crate::cli::parser::Matches;
 use crate::cli::report::read as reply;
 use crate::cli::{Caller, Exit, Failure};
@@ -37,7 +38,7 @@ pub fn import(matches: &Matches, caller: &mut Caller, folder: &Path) -> Result<E
         match session(caller, &path, is_dry)? {
             Some(true) => counts.sessions += 1,
             Some(false) => counts.known += 1,
-            None => counts.unread.push(shown(&path)),
+            None => counts.unread.push(file_name(&path)),
         }
     }
     let mut fields = Fields::default();
@@ -50,7 +51,7 @@ pub fn import(matches: &Matches, caller: &mut Caller, folder: &Path) -> Result<E
         match fact(caller, &path, &mut stated, is_dry)? {
             Some(true) => counts.facts += 1,
             Some(false) => counts.known += 1,
-            None => counts.unread.push(shown(&path)),
+            None => counts.unread.push(file_name(&path)),
         }
     }
     let done = if is_dry {
@@ -70,7 +71,7 @@ pub fn import(matches: &Matches, caller: &mut Caller, folder: &Path) -> Result<E
     Ok(Exit::Good)
 }
 
-fn shown(path: &Path) -> String {
+fn file_name(path: &Path) -> String {
     crate::cli::output::sanitize(&path.display().to_string(), 0)
 }
 
@@ -114,14 +115,14 @@ fn session(caller: &mut Caller, path: &Path, is_dry: bool) -> Result<Option<bool
         .unwrap_or_default();
     let mut first = json!({"format": "lore-session", "version": 1, "session": id});
     if let Some(project) = field("project").and_then(Value::as_str) {
-        first["project"] = json!(project);
+        put(&mut first, "project", json!(project));
     }
     let mut lines = vec![first];
     let title = field("title").cloned().unwrap_or_default();
     let created = json!({"at": begun, "kind": "SessionCreated", "payload": {"title": title}});
     for (event, number) in std::iter::once(created).chain(events(body)).zip(1..) {
         let mut event = event;
-        event["n"] = json!(number);
+        put(&mut event, "n", json!(number));
         lines.push(event);
     }
     lines.push(json!({"end": {"events": lines.len() - 1}}));
