@@ -205,19 +205,7 @@ struct Rule {
 /// Returns the rules that stand: without those that a later one replaced or repeats.
 fn current(mut rules: Vec<(KnownSentence, String)>) -> Vec<Rule> {
     rules.sort_by_key(|(one, _)| one.position);
-    let mut versions = Versions::default();
-    for (one, _) in &rules {
-        let named = rules.iter().enumerate();
-        let named = named.filter(|(_, (other, _))| one.replaces.contains(&other.position.0));
-        let named = named.map(|(place, _)| place);
-        let named: Vec<usize> = named.filter(|place| *place < versions.len()).collect();
-        versions.add(&one.sentence.text, one.speaker, &one.agent, &named);
-    }
-    for (place, (one, _)) in rules.iter().enumerate() {
-        if one.is_accepted {
-            versions.accept(place);
-        }
-    }
+    let versions = versions_of(&rules.iter().map(|(one, _)| one).collect::<Vec<_>>());
     let other = |place: usize| {
         let disputed = versions.disputes(place).last().map(|other| (*other, true));
         let replaced = versions.replaced_by(place).last();
@@ -233,6 +221,27 @@ fn current(mut rules: Vec<(KnownSentence, String)>) -> Vec<Rule> {
             other: other(place),
         })
         .collect()
+}
+
+/// Returns statements with their versions. They are in the order in which they were made.
+pub(super) fn versions_of(statements: &[&KnownSentence]) -> Versions {
+    let mut versions = Versions::default();
+    for one in statements {
+        let earlier = match one.replaces.is_empty() {
+            true => 0,
+            false => versions.len(),
+        };
+        let earlier = statements.iter().enumerate().take(earlier);
+        let named = earlier.filter(|(_, other)| one.replaces.contains(&other.position.0));
+        let named: Vec<usize> = named.map(|(place, _)| place).collect();
+        versions.add(&one.sentence.text, one.speaker, &one.agent, &named);
+    }
+    for (place, one) in statements.iter().enumerate() {
+        if one.is_accepted {
+            versions.accept(place);
+        }
+    }
+    versions
 }
 
 /// Whether a sentence is worth telling at each start: what the user decided, or asked to be remembered.

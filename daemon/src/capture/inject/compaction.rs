@@ -7,6 +7,7 @@ use lored_moments::{
     work_in_flight,
 };
 
+use super::brief::versions_of;
 use super::sources::{message_item, step_item};
 use super::{Draft, Writer};
 use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEvent};
@@ -28,11 +29,7 @@ pub(super) fn write(writer: &Writer<'_>, trails: &[&Trail], budget: usize) -> Op
     let plans = trails.iter().rev().map(|trail| plan(trail));
     let mut plans = plans.filter(|(items, prose)| !items.is_empty() || prose.is_some());
     let (plan, plan_text) = plans.next().unwrap_or_default();
-    let decisions: Vec<(&str, &KnownSentence)> = trails
-        .iter()
-        .flat_map(|trail| trail.known.iter().map(|one| (trail.session.as_str(), one)))
-        .filter(|(_, one)| one.sentence.cue >= CUE_COUNTS)
-        .collect();
+    let decisions = decisions(trails);
     let files = files(trails);
     let commands: Vec<(&str, &CallEnd)> = trails
         .iter()
@@ -111,6 +108,20 @@ pub(super) fn write(writer: &Writer<'_>, trails: &[&Trail], budget: usize) -> Op
         sources,
         notes: Vec::new(),
     })
+}
+
+/// Returns what was decided in the sessions and stands, in order, each with its session.
+fn decisions<'t>(trails: &[&'t Trail]) -> Vec<(&'t str, &'t KnownSentence)> {
+    let mut decided: Vec<(&str, &KnownSentence)> = trails
+        .iter()
+        .flat_map(|trail| trail.known.iter().map(|one| (trail.session.as_str(), one)))
+        .filter(|(_, one)| one.sentence.cue >= CUE_COUNTS)
+        .collect();
+    decided.sort_by_key(|(_, one)| one.position);
+    let versions = versions_of(&decided.iter().map(|(_, one)| *one).collect::<Vec<_>>());
+    let standing = decided.into_iter().enumerate();
+    let standing = standing.filter(|(place, _)| versions.is_current(*place));
+    standing.map(|(_, one)| one).collect()
 }
 
 /// Returns the user's prompts in order, with the ids of their messages.

@@ -337,6 +337,23 @@ fn session_of(reply: &Value) -> String {
 }
 
 #[tokio::test]
+async fn what_was_replaced_is_not_handed_over() {
+    let memory = Team::new();
+    let window = Some("claude:w");
+    for text in [
+        "The gateway listens on port 8080.",
+        "The gateway listens on port 9090 from now on.",
+        "The gateway logs to journald.",
+    ] {
+        memory.call(window, "remember", json!({"text": text})).await;
+    }
+    let handed = memory.call(window, "handoff", json!({})).await;
+    let text = handed["text"].as_str().unwrap();
+    assert!(text.contains("9090") && text.contains("journald"), "{text}");
+    assert!(!text.contains("8080"), "{text}");
+}
+
+#[tokio::test]
 async fn work_is_handed_to_another_host_and_back_as_it_grows() {
     let memory = Team::new();
     let dir = memory.project();
