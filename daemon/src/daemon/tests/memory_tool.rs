@@ -143,7 +143,12 @@ async fn the_commands_reply_as_they_are_documented() {
     .await;
     tool.refuses(
         delete("/memories"),
-        "Error: The path /memories does not exist",
+        "Error: Cannot delete the /memories directory itself",
+    )
+    .await;
+    tool.refuses(
+        rename("/memories", "/memories/old"),
+        "Error: Cannot rename the /memories directory itself",
     )
     .await;
     tool.refuses(

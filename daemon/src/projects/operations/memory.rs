@@ -277,7 +277,10 @@ impl<'n> NoteFolder<'n> {
     }
 
     fn delete(&self, path: &str) -> Result<Outcome, Refusal> {
-        let below = notes::below_root(path).filter(|below| !below.is_empty());
+        let below = notes::below_root(path);
+        if below.is_some_and(str::is_empty) {
+            return Ok(root_stays("delete"));
+        }
         let files = below.map(|below| self.within(below)).unwrap_or_default();
         if files.is_empty() {
             return Ok(not_there(path));
@@ -292,7 +295,10 @@ impl<'n> NoteFolder<'n> {
     }
 
     fn rename(&self, old: &str, new: &str) -> Result<Outcome, Refusal> {
-        let below = notes::below_root(old).filter(|below| !below.is_empty());
+        let below = notes::below_root(old);
+        if below.is_some_and(str::is_empty) {
+            return Ok(root_stays("rename"));
+        }
         let files = below.map(|below| self.within(below)).unwrap_or_default();
         let Some(below) = below.filter(|_| !files.is_empty()) else {
             return Ok(not_there(old));
@@ -389,6 +395,13 @@ impl<'n> NoteFolder<'n> {
 fn not_valid(path: &str) -> Outcome {
     Outcome::Refused(format!(
         "The path {path} does not exist. Please provide a valid path."
+    ))
+}
+
+/// The root is there for good: that it did not exist would be wrong.
+fn root_stays(what: &str) -> Outcome {
+    Outcome::Refused(format!(
+        "Error: Cannot {what} the /memories directory itself"
     ))
 }
 
