@@ -1,4 +1,7 @@
-//! Flags that several commands take.
+//! What several commands share: flags, and the check for a person.
+
+use lore::host_session::why_no_person;
+use lore::protocol::{Code, ErrorBody};
 
 use super::flag::{Flag, Kind};
 
@@ -69,3 +72,14 @@ pub const ORIGINS: &[(&str, &str)] = &[
     ("tool", "What tools returned"),
     ("document", "Documents and context files"),
 ];
+
+/// Returns the refusal of a command that only a person may run, unless a person runs this one. The daemon checks it, too,
+/// but only the client can read the variables of its processes.
+pub fn person_refusal(what: &str) -> Option<ErrorBody> {
+    let reason = why_no_person(std::process::id())?;
+    let refused = format!("only a person may {what}, and here {reason}");
+    Some(
+        ErrorBody::new(Code::Forbidden, refused)
+            .hint("A person does it in a terminal of their own."),
+    )
+}

@@ -25,7 +25,7 @@ pub enum Step {
     Done,
 }
 
-/// Repeats a step until it is done, the output is no longer read, or a signal comes.
+/// Repeats a step until the step is done, the reader of the output has gone, or a signal arrives.
 pub struct Follower {
     interrupt: Interrupt,
 }

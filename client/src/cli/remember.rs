@@ -102,7 +102,7 @@ pub const FACTS: Command = Command::call(
 .flags(&[&[
     PROJECT,
     Flag::switch("all", "List also what was replaced, and what another statement repeats").sends("include_replaced"),
-    Flag::switch("doubtful", "List only what is not settled, or cites code that has changed"),
+    Flag::switch("doubtful", "List only facts that are disputed, or cite code that has changed"),
     Flag::number("limit", "N", "List at most this many; 50 by default").short('n'),
 ]])
 .examples(&["lore facts", "lore facts --doubtful"]);

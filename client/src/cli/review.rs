@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 
 use lore::connection::Error;
-use lore::host_session::why_no_person;
-use lore::protocol::{Code, ErrorBody};
 
 use super::command::Command;
+use super::common::person_refusal;
 use super::flag::{Fields, Flag, Kind};
 use super::output::{self, Output, sanitize};
 use super::parser::Matches;
@@ -107,15 +106,12 @@ fn run(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
     caller.print(reply, rendered)
 }
 
-/// Refuses a command that no person typed. The daemon asks again; here the variables of processes can be seen as well.
+/// Refuses a command that an agent runs.
 fn check_person(what: &str) -> Result<(), Failure> {
-    let Some(reason) = why_no_person(std::process::id()) else {
-        return Ok(());
-    };
-    let refused = format!("only a person may {what}, and here {reason}");
-    let refused = ErrorBody::new(Code::Forbidden, refused)
-        .hint("A person does it in a terminal of their own.");
-    Err(Error::Refused(refused).into())
+    match person_refusal(what) {
+        Some(refused) => Err(Error::Refused(refused).into()),
+        None => Ok(()),
+    }
 }
 
 /// Lists suspicious texts, and then what is contradicted or out of date, each with the oldest evidence first.

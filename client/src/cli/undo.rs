@@ -3,12 +3,11 @@
 use std::io::{self, BufRead, IsTerminal};
 
 use lore::connection::Error;
-use lore::host_session::why_no_person;
-use lore::protocol::{Code, ErrorBody};
+use lore::protocol::Code;
 use serde_json::Value;
 
 use super::command::Command;
-use super::common::{DRY_RUN, KEY, YES};
+use super::common::{DRY_RUN, KEY, YES, person_refusal};
 use super::flag::{Fields, Flag, Kind};
 use super::output::sanitize;
 use super::parser::Matches;
@@ -95,19 +94,12 @@ fn fields(matches: &Matches, is_dry: bool) -> Result<Fields, Failure> {
     Ok(fields)
 }
 
-/// Says why this is no command of a person, where the daemon cannot see it: the variables of processes.
+/// Replaces the daemon's refusal by the client's, which knows more reasons.
 fn with_reason(failure: Failure) -> Failure {
     match failure {
         Failure::Call(Error::Refused(refused)) if refused.code == Code::Forbidden => {
-            let reason = why_no_person(std::process::id());
-            let message = match reason {
-                Some(reason) => {
-                    format!("only a person may undo what others wrote, and here {reason}")
-                }
-                None => refused.message.clone(),
-            };
-            let hint = refused.hint.clone().unwrap_or_default();
-            Error::Refused(ErrorBody::new(Code::Forbidden, message).hint(hint)).into()
+            let own = person_refusal("undo what others wrote");
+            Error::Refused(own.unwrap_or(refused)).into()
         }
         failure => failure,
     }

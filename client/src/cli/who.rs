@@ -65,7 +65,7 @@ fn working(reply: &Value, _: &Matches) -> Rendered {
     let sessions = list(reply, "sessions");
     if sessions.is_empty() {
         return Rendered::nothing(fill(
-            "lore: nobody works in {project=this folder} now\n",
+            "lore: no session is at work in {project=this folder}\n",
             reply,
         ));
     }

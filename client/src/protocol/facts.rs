@@ -10,13 +10,15 @@ use super::{Position, SessionId};
 pub struct ListFactsArgs {
     /// The project, by its id or `current`; default: that of the caller's folder.
     pub project: Option<String>,
-    /// Only what is not settled or whose cited code has changed.
+    /// Only facts that are disputed or whose cited code has changed.
     pub doubtful: Option<bool>,
     /// Also what was replaced, and what another statement repeats.
     pub include_replaced: Option<bool>,
     /// Maximum number.
     #[schema(extend("default" = 50, "minimum" = 1, "maximum" = 500))]
     pub limit: Option<u64>,
+    /// `next` of the previous page.
+    pub next: Option<String>,
 }
 
 /// Another statement about the same.
@@ -90,7 +92,7 @@ pub struct Fact {
     /// What it replaced, the last one first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaces: Vec<FactVersion>,
-    /// What contradicts it and is not settled.
+    /// Statements of others that contradict it, while the dispute is open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disputed_with: Vec<FactVersion>,
 }
@@ -102,4 +104,6 @@ pub struct ListFactsReply {
     pub facts: Vec<Fact>,
     /// Number of further ones.
     pub more: u64,
+    /// `next` for the following page; absent at the end.
+    pub next: Option<String>,
 }

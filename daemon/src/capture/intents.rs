@@ -1,7 +1,7 @@
 //! Who works on what: the files that a session is about to change or has changed, until it commits, ends, or half an hour
 //! has passed.
 //!
-//! Intents are read from the trails of sessions. Files are told apart by their path, so that worktrees of one repository
+//! Intents are read from the trails of sessions. Files are compared by their path, so that worktrees of one repository
 //! do not collide.
 
 use std::collections::HashMap;
@@ -92,7 +92,7 @@ pub fn intents(processes: &HostProcesses, trail: &Trail, now: Micros) -> Vec<Int
 /// Asks the system whether the host still runs.
 pub fn is_at_work(processes: &HostProcesses, trail: &Trail, now: Micros) -> bool {
     let mut newest = trail.happened.iter().rev();
-    // What it was given is no work of its own.
+    // Text that was added to its context is not its work.
     let last = newest.find(|one| !matches!(one.event, TrailEvent::Shown(_)));
     last.is_some_and(|last| now.saturating_sub(last.at) < HOLDS_MICROS)
         && !ended(trail)
@@ -146,7 +146,7 @@ pub fn is_commit(line: &str) -> bool {
     })
 }
 
-/// Whether a word before a program is none itself: a variable, or a program that runs another one.
+/// Whether a word only introduces the program: an assignment of a variable, or a program that runs another one.
 fn is_prefix(word: &str) -> bool {
     let is_name = |name: &str| {
         !name.is_empty()
@@ -158,7 +158,7 @@ fn is_prefix(word: &str) -> bool {
         || word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
-/// Returns the first word that is no option of the program itself.
+/// Returns the first word that is not an option of the program itself.
 fn verb<'w>(words: &mut impl Iterator<Item = &'w str>) -> Option<&'w str> {
     while let Some(word) = words.next() {
         match word {

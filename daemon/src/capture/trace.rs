@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// Characters from which on a line tells who wrote it.
+/// Characters from which on a line is taken for the work of its author.
 const TELLING_CHARS: usize = 3;
 
 /// What an edit wrote into a file.
@@ -16,8 +17,8 @@ pub struct WrittenText {
     pub path: String,
     /// Who wrote it: a place in the caller's list.
     pub author: usize,
-    /// The text, or a patch in Codex's format.
-    pub text: String,
+    /// The text, or a patch in Codex's format: several files may share one.
+    pub text: Arc<str>,
 }
 
 /// Lines of a file that were written by one author.
@@ -104,7 +105,7 @@ fn line_begins(content: &str) -> Vec<usize> {
 }
 
 /// Returns the lines, from 1, that an edit wrote a part of: hosts name what is replaced by a text that need not begin with a
-/// line. A text that stands in several places tells nothing.
+/// line. A text that stands in several places is left out.
 fn lines_of_part(written: &WrittenText, content: &str, begins: &[usize]) -> Range<usize> {
     let text = written.text.trim();
     if is_patch(text) || text.chars().count() < TELLING_CHARS {
@@ -126,7 +127,7 @@ mod tests {
         WrittenText {
             path: "/w/src/a.rs".to_owned(),
             author,
-            text: text.to_owned(),
+            text: text.into(),
         }
     }
 

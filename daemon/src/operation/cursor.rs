@@ -70,11 +70,13 @@ pub enum List {
     Documents,
     /// Results of a search in everything.
     Everything,
+    /// Facts of a project.
+    Facts,
 }
 
 impl List {
     /// Every list.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Sessions,
         Self::Messages,
         Self::Entities,
@@ -87,6 +89,7 @@ impl List {
         Self::Content,
         Self::Documents,
         Self::Everything,
+        Self::Facts,
     ];
 
     /// The prefix of the list's cursors, unique and permanent.
@@ -105,6 +108,7 @@ impl List {
             Self::Content => 't',
             Self::Documents => 'd',
             Self::Everything => 'a',
+            Self::Facts => 'f',
         }
     }
 
@@ -124,6 +128,7 @@ impl List {
             Self::Content => "get_document_content",
             Self::Documents => "search_documents",
             Self::Everything => "search",
+            Self::Facts => "list_facts",
         }
     }
 }

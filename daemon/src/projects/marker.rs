@@ -67,7 +67,7 @@ pub enum Coordination {
 }
 
 impl Coordination {
-    /// Whether agents are told anything.
+    /// Whether agents are informed at all.
     #[must_use]
     pub const fn informs(self) -> bool {
         !matches!(self, Self::Off)

@@ -48,7 +48,7 @@ pub fn below_root(path: &str) -> Option<&str> {
             && name.len() <= NAME_BYTES_MAX
             && !name.chars().any(|c| c.is_control() || c == '\\')
     };
-    // An encoded step upwards is no name that anyone gives.
+    // An encoded step upwards is an attack, not a name.
     let is_plain = !rest.to_ascii_lowercase().contains("%2e%2e");
     let is_path = rest.len() <= PATH_BYTES_MAX
         && rest.split('/').count() <= DEPTH_MAX
@@ -114,7 +114,7 @@ fn size(bytes: u64) -> String {
 /// Shows a file, or the lines of a range: first and last, from 1; -1 stands for the end.
 ///
 /// # Errors
-/// The text of the reply, if the range is none or the file is too long.
+/// The text of the reply, if the range is invalid or the file is too long.
 pub fn viewed(path: &str, content: &str, range: Option<&[i64]>) -> Result<String, String> {
     let lines: Vec<&str> = content.lines().collect();
     if lines.len() > LINES_MAX {
@@ -201,7 +201,7 @@ pub fn replaced(
 /// Inserts a text behind a line; 0 stands for the beginning.
 ///
 /// # Errors
-/// The text of the reply, if there is no such line.
+/// The text of the reply, if the file has fewer lines.
 pub fn inserted(content: &str, line: i64, text: &str) -> Result<String, String> {
     let lines: Vec<&str> = content.split_inclusive('\n').collect();
     let at = usize::try_from(line).ok().filter(|at| *at <= lines.len());

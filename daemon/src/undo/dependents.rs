@@ -1,9 +1,8 @@
 //! What rests on undone events alone, in other sessions: those of subagents, and what was remembered on no other evidence.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
 
-use super::select::{Streams, UndoSelection, UndoSelector};
+use super::select::{Streams, UndoSelection, UndoSelector, without_body};
 use crate::error::Refusal;
 use crate::events;
 use crate::events::capture::ObservationDetails;
@@ -136,7 +135,7 @@ pub(super) fn remembered(
                     .iter()
                     .all(|at| positions.contains(&Position(*at)));
             if rests {
-                is_more |= selected.add(Arc::new(event), true);
+                is_more |= selected.add(without_body(event), true);
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::events::entities::{EntityEvent, EntityRef, Source};
 use crate::events::messages::MessageEvent;
 use crate::events::steps::StepEvent;
 use crate::events::trust::UndoneEvents;
+use crate::hint::{arg, hint};
 use crate::log::{EventKind, EventScope, LoggedEvent, Position, StreamName};
 use crate::operation::Moment;
 use crate::sessions;
@@ -21,6 +22,8 @@ use crate::trust;
 
 /// Events of a stream whose entities are folded again in one commit, as for forgetting.
 const EVENTS_MAX: usize = 200_000;
+/// Events that are held at once, of all streams: about 100 MiB without their bodies.
+const HELD_MAX: usize = 200_000;
 
 /// What is to be undone: all given fields must match.
 #[derive(Clone, Debug, Default)]
@@ -83,7 +86,7 @@ impl UndoSelector {
 /// An event that is selected.
 #[derive(Clone, Debug)]
 pub struct SelectedEvent {
-    /// The event.
+    /// The event, without its body.
     pub event: Arc<LoggedEvent>,
     /// Whether it was not named itself, but rests on such events alone.
     pub rests: bool,
@@ -124,7 +127,7 @@ impl UndoSelection {
     }
 
     /// Adds an event; returns whether it is new.
-    pub fn add(&mut self, event: Arc<LoggedEvent>, rests: bool) -> bool {
+    pub(super) fn add(&mut self, event: Arc<LoggedEvent>, rests: bool) -> bool {
         let stream = self
             .streams
             .entry(StreamName::of(event.scope()))
@@ -135,6 +138,11 @@ impl UndoSelection {
             .entry(position)
             .or_insert(SelectedEvent { event, rests });
         is_new
+    }
+
+    fn has_stream(&self, session: &str) -> bool {
+        let name = StreamName::Session(session.to_owned());
+        self.streams.contains_key(&name)
     }
 
     fn has(&self, scope: EventScope<'_>, position: Position) -> bool {
@@ -168,13 +176,16 @@ const fn is_content(kind: EventKind) -> bool {
 /// Selects what a selector names, and what rests on it alone.
 ///
 /// # Errors
-/// `SESSION_NOT_FOUND`, `NOT_FOUND` for what is not there, `TOO_LARGE` for a session that is too long.
+/// `SESSION_NOT_FOUND`, `NOT_FOUND` for what is not there, `INVALID_INPUT` for more events than are held at once.
 pub fn select(state: &State, selector: &UndoSelector) -> Result<UndoSelection, Refusal> {
     let mut selected = UndoSelection::default();
     let mut readers = Streams::default();
     let sessions = sessions_of(state, selector)?;
     for session in &sessions {
         readers.take(state, session, selector, &mut selected)?;
+        if !selected.has_stream(session) {
+            readers.drop(session);
+        }
     }
     if let Some(position) = selector.event
         && selected.events() == 0
@@ -189,7 +200,7 @@ pub fn select(state: &State, selector: &UndoSelector) -> Result<UndoSelection, R
             is_more |= subagents.add(state, &mut readers, selector, &mut selected)?;
         }
         is_more |= remembered(state, selector, &mut selected)?;
-        is_more |= readers.derived(&mut selected)?;
+        is_more |= readers.derived(state, selector, &mut selected)?;
         if !is_more {
             return Ok(selected);
         }
@@ -240,10 +251,11 @@ fn no_such_event(
     Ok(Refusal::new(Code::NotFound, message).hint("`lore log` lists events with their positions."))
 }
 
-/// The events of sessions that have been read, for what is derived from them.
+/// The events of sessions that have been read, for what is derived from them. They have no bodies.
 #[derive(Default)]
 pub struct Streams {
     read: HashMap<String, Vec<Arc<LoggedEvent>>>,
+    held: usize,
 }
 
 impl Streams {
@@ -274,12 +286,35 @@ impl Streams {
                     && event.payload.is_some()
                     && trust::is_undone(state, scope, position)? == is_redo
                 {
-                    events.push(Arc::new(event));
+                    events.push(without_body(event));
+                    self.held += 1;
+                }
+                if self.held > HELD_MAX {
+                    return Err(Refusal::invalid(format!(
+                        "more than {HELD_MAX} events match, or stand in the same sessions"
+                    ))
+                    .hint(hint![
+                        "Narrow it by ",
+                        arg("session"),
+                        ", ",
+                        arg("project"),
+                        ", ",
+                        arg("since"),
+                        " or ",
+                        arg("until"),
+                        ", and repeat the call for the rest."
+                    ]));
                 }
             }
             self.read.insert(session.to_owned(), events);
         }
         Ok(self.read.get(session).map_or(&[], Vec::as_slice))
+    }
+
+    /// Drops the events of a session.
+    fn drop(&mut self, session: &str) {
+        let dropped = self.read.remove(session);
+        self.held -= dropped.map_or(0, |events| events.len());
     }
 
     fn take(
@@ -307,13 +342,20 @@ impl Streams {
     }
 
     /// Adds what the daemon found in selected events alone, in the same streams.
-    fn derived(&self, selected: &mut UndoSelection) -> Result<bool, Refusal> {
+    fn derived(
+        &mut self,
+        state: &State,
+        selector: &UndoSelector,
+        selected: &mut UndoSelection,
+    ) -> Result<bool, Refusal> {
         let mut is_more = false;
-        for (session, events) in &self.read {
-            let scope = EventScope::Session(session);
-            if !selected.streams.contains_key(&StreamName::of(scope)) {
-                continue;
-            }
+        let sessions = selected.streams.keys().filter_map(|stream| match stream {
+            StreamName::Session(session) => Some(session.clone()),
+            StreamName::Project(_) | StreamName::Global => None,
+        });
+        for session in sessions.collect::<Vec<_>>() {
+            let scope = EventScope::Session(&session);
+            let events = self.events(state, &session, selector.is_redo)?;
             let mut sources: HashSet<String> = HashSet::new();
             let (mut named, mut elsewhere) = (HashSet::new(), HashSet::new());
             let mut found = Vec::new();
@@ -380,6 +422,15 @@ impl Streams {
         }
         Ok(is_more)
     }
+}
+
+/// Returns an event of which only the header and the metadata are needed.
+pub(super) fn without_body(mut event: LoggedEvent) -> Arc<LoggedEvent> {
+    if let Some(payload) = &mut event.payload {
+        payload.body = Vec::new();
+    }
+    event.header_bytes = Vec::new();
+    Arc::new(event)
 }
 
 /// Whether an observation introduces the event after it.

@@ -5,8 +5,8 @@ use std::process::Command as Process;
 
 use lore::local_time::now_rfc3339;
 use lore::protocol::trace::{ExportTraceReply, TracedConversation};
-use rustix::rand::{GetRandomFlags, getrandom};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::cli::flag::Fields;
 use crate::cli::moving::put;
@@ -33,7 +33,7 @@ pub fn export(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
         .collect();
     let mut record = json!({
         "version": VERSION,
-        "id": uuid()?,
+        "id": Uuid::new_v4().to_string(),
         "timestamp": now_rfc3339(),
         "tool": {"name": "lore", "version": env!("CARGO_PKG_VERSION")},
         "files": files,
@@ -116,43 +116,9 @@ fn revision(folder: &str) -> Option<String> {
     (output.status.success() && !revision.is_empty()).then(|| revision.to_owned())
 }
 
-/// Returns a random UUID of version 4 (RFC 9562).
-fn uuid() -> io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    let mut filled = 0;
-    while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        filled += getrandom(rest, GetRandomFlags::empty())?;
-    }
-    let number = u128::from_be_bytes(bytes);
-    let number = (number & !(0xf << 76) & !(0x3 << 62)) | (4 << 76) | (2 << 62);
-    let text = format!("{number:032x}");
-    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default().to_owned();
-    Ok([
-        part(0..8),
-        part(8..12),
-        part(12..16),
-        part(16..20),
-        part(20..32),
-    ]
-    .join("-"))
-}
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ids_are_of_version_4() {
-        let one = uuid().unwrap();
-        assert_eq!(one.len(), 36);
-        assert_eq!(one.chars().nth(14), Some('4'), "{one}");
-        assert!(
-            matches!(one.chars().nth(19), Some('8' | '9' | 'a' | 'b')),
-            "{one}"
-        );
-        assert_ne!(one, uuid().unwrap());
-    }
 
     #[test]
     fn models_have_their_providers() {

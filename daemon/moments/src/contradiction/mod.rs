@@ -3,7 +3,7 @@
 //! A statement is taken apart into what it is about (its subject), when or where it holds (its scope), and what it says of
 //! that. Two statements contradict each other if they are about the same in the same scope, and differ in exactly one place
 //! where only one thing can stand: a value, or what something is, uses or is kept in; or if one denies what the other says.
-//! What is not clear is no contradiction: two statements are both kept, and a wrong pair would hide one that holds.
+//! In doubt both statements stay, because a wrong contradiction would hide a statement that holds.
 
 mod reading;
 mod roles;
@@ -62,10 +62,10 @@ pub struct Statement {
     verb: Option<u64>,
     is_functional: bool,
     is_denied: bool,
-    /// Whether it says that something is no longer so.
+    /// Whether it ends an earlier statement: "no longer", "stop using".
     is_ended: bool,
     has_attribute: bool,
-    /// What it says is no longer so, each as the words of it.
+    /// The things that it replaces, such as X in "instead of X", each as its words.
     replaced: Vec<Vec<u64>>,
 }
 
@@ -141,7 +141,7 @@ impl Statement {
             && self.set(PhrasePart::Scope) == later.set(PhrasePart::Scope)
     }
 
-    /// Whether another one says that this is no longer so: everywhere, if it names no scope.
+    /// Whether a later statement ends this one: in all scopes, if it names none.
     fn is_ended_by(&self, later: &Self) -> bool {
         let is_within = |place| later.set(place).is_subset(&self.set(place));
         !self.is_denied
@@ -190,7 +190,7 @@ impl Statement {
             || (are_names(mine) && are_names(theirs))
     }
 
-    /// Whether this says what another one says is no longer so.
+    /// Whether this statement asserts what a later one replaces.
     fn asserts(&self, gone: &[u64], later: &Self) -> bool {
         let said: FxHashSet<u64> = self
             .units

@@ -5,7 +5,7 @@ use crate::text::list::WordList;
 use crate::text::tokens::{Token, tokens};
 use crate::text::words::{hash, is_imperative, stem_any};
 
-/// Words before a statement that are no part of it, as phrases; the longest ones first.
+/// Words that introduce a statement, as phrases; the longest ones first.
 static LEADS: WordList = WordList::new(
     "we have decided that|we've decided that|it was decided that|we decided that|we decided to|we have decided to|\
      we agreed that|we agreed to|it turns out that|it turned out that|from now on|as of now|as of today|note that|\
@@ -63,7 +63,7 @@ static TIMINGS: WordList = WordList::new(
     "at after within before every um nach innerhalb après dans avant después antes cada",
 );
 
-/// Words before an order that leave it one.
+/// Words that may precede the verb of an order.
 static BEFORE_ORDERS: WordList =
     WordList::new("do please always just only also bitte immer toujours siempre");
 

@@ -195,7 +195,7 @@ fn compose(
     })
 }
 
-/// A standing rule, with what else was said of the same, and whether that is not settled.
+/// A standing rule, with another version of it, and whether the two are in dispute.
 struct Rule {
     known: KnownSentence,
     session: String,

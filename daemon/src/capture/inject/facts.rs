@@ -24,7 +24,7 @@ pub struct FactEntry {
     pub freshness: Option<Freshness>,
     /// What it replaced, the last one last, each with its session.
     pub replaces: Vec<(KnownSentence, String)>,
-    /// What contradicts it and is not settled.
+    /// Statements of others that contradict it, while the dispute is open.
     pub disputed_with: Vec<(KnownSentence, String)>,
 }
 

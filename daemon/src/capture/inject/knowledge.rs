@@ -380,8 +380,7 @@ impl Knowledge {
         self.versions.effect(text, speaker, author)
     }
 
-    /// Returns the statement that a statement is served with: one that contradicts it and is not settled, or the last one
-    /// that it replaced.
+    /// Returns the statement that a statement is served with: one that disputes it, or the last one that it replaced.
     pub(super) fn other_version(&self, place: usize) -> Option<(&KnownItem, bool)> {
         let disputed = self.versions.disputes(place).last();
         let replaced = self.versions.replaced_by(place).last();

@@ -49,8 +49,7 @@ pub(super) fn collisions(
     lines
 }
 
-/// Returns a line for each other session that changed a file that this one read or changed, since what this one was told
-/// at its previous prompt.
+/// Returns a line for each other session that changed a file that this one read or changed, since its previous prompt.
 pub(super) fn changes(
     writer: &Writer<'_>,
     project: &Project,

@@ -43,7 +43,7 @@ pub struct TrailEntry {
 /// What happened.
 #[derive(Clone, Debug)]
 pub enum TrailEvent {
-    /// Someone asked or told the agent something.
+    /// A message to the agent.
     Prompt {
         /// Message ID.
         message: String,

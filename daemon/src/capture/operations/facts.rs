@@ -1,4 +1,4 @@
-//! The `list_facts` operation: what was said in a project that lasts, each with its versions.
+//! The `list_facts` operation: lasting statements of a project, each with its versions.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::capture::inject::{self, FactEntry};
 use crate::capture::memory::KnownSentence;
 use crate::clock::format_time;
 use crate::error::Refusal;
-use crate::operation::cursor::list_limit;
+use crate::log::Position;
+use crate::operation::cursor::{Cursor, List, list_limit};
 use crate::operation::{Access, Call, MemoryBound, Op, blocking};
 use crate::sessions;
 use crate::state::State;
@@ -20,8 +21,8 @@ use crate::state::State;
 /// Default and maximum number of facts.
 const LIMIT: u64 = 50;
 const LIMIT_MAX: u64 = 500;
-/// Characters of a statement.
-const TEXT_CHARS: usize = 600;
+/// Characters of a statement: all of one that was remembered.
+const TEXT_CHARS: usize = 1024;
 
 /// The `list_facts` operation.
 pub struct ListFacts;
@@ -44,25 +45,44 @@ impl Op for ListFacts {
         let project = named.or_else(|| caller.project.clone());
         let (shared, of) = (Arc::clone(&cx), project.clone());
         let position = state.position();
-        let (facts, more) = blocking(move || {
+        let store = cx.engine.store_id();
+        let after = match &args.next {
+            Some(next) => Some(Cursor::read(next, "next", List::Facts, store, position)?.key),
+            None => None,
+        };
+        let (facts, more, next) = blocking(move || {
             let folder = caller.dir.as_deref().and_then(|dir| dir.to_str());
-            let mut entries = inject::facts_of(&shared, &state, of, folder)?;
+            let mut entries = keyed(inject::facts_of(&shared, &state, of, folder)?);
             if args.include_replaced != Some(true) {
-                entries.retain(|one| matches!(one.state, FactState::Current | FactState::Disputed));
+                let is_served = |state| matches!(state, FactState::Current | FactState::Disputed);
+                entries.retain(|(_, one)| is_served(one.state));
             }
-            match args.doubtful {
-                // The oldest evidence first: it is the least likely to hold still.
-                Some(true) => entries.retain(is_doubtful),
-                _ => entries.reverse(),
+            // The oldest evidence first where it is doubtful: it is the least likely to hold still.
+            let is_oldest_first = args.doubtful == Some(true);
+            if is_oldest_first {
+                entries.retain(|(_, one)| is_doubtful(one));
+            } else {
+                entries.reverse();
             }
-            let more = entries.len().saturating_sub(limit) as u64;
-            let facts = entries.into_iter().take(limit).map(fact);
-            Ok((facts.collect::<Vec<_>>(), more))
+            // What the last page ended with may have been replaced since.
+            let is_shown = |(key, _): &(Vec<u8>, FactEntry)| match &after {
+                Some(after) if is_oldest_first => key <= after,
+                Some(after) => key >= after,
+                None => false,
+            };
+            let rest = entries.split_off(entries.partition_point(is_shown));
+            let more = rest.len().saturating_sub(limit);
+            let last = rest.get(limit.wrapping_sub(1)).filter(|_| more > 0);
+            let next =
+                last.map(|(key, _)| Cursor::behind_row(key, position).text(List::Facts, store));
+            let facts = rest.into_iter().take(limit).map(|(_, one)| fact(one));
+            Ok((facts.collect::<Vec<_>>(), more as u64, next))
         })
         .await?;
         Ok(ListFactsReply {
             facts,
             more,
+            next,
             position,
             durable: cx.engine.is_durable(),
             project,
@@ -71,8 +91,23 @@ impl Op for ListFacts {
     }
 }
 
-/// Whether a person should look at it: it is in dispute, or what it cites is no longer there. What a person accepted since is
-/// not doubtful.
+/// Returns each fact with what names it in a cursor: its position, and its place among those of the same message.
+fn keyed(entries: Vec<FactEntry>) -> Vec<(Vec<u8>, FactEntry)> {
+    let (mut before, mut place) = (Position(0), 0_u32);
+    let with_key = |entry: FactEntry| {
+        let position = entry.known.position;
+        place = match position == before {
+            true => place + 1,
+            false => 0,
+        };
+        before = position;
+        let key = [&position.0.to_be_bytes()[..], &place.to_be_bytes()].concat();
+        (key, entry)
+    };
+    entries.into_iter().map(with_key).collect()
+}
+
+/// Whether a person should review it: it is in dispute, or the code that it cites has changed and no person accepted it.
 fn is_doubtful(entry: &FactEntry) -> bool {
     let is_stale = matches!(
         entry.freshness,
@@ -117,6 +152,7 @@ pub(super) fn version((known, session): &(KnownSentence, String)) -> FactVersion
     }
 }
 
-fn shortened(text: &str) -> String {
+/// Returns the beginning of a statement.
+pub(super) fn shortened(text: &str) -> String {
     text.chars().take(TEXT_CHARS).collect()
 }

@@ -145,7 +145,7 @@ fn budget(tokens: Option<u64>) -> Result<usize, Refusal> {
 fn unknown_host(name: &str) -> Refusal {
     let known: Vec<&str> = Host::ALL.into_iter().map(Host::name).collect();
     let shown: String = name.chars().take(64).collect();
-    Refusal::invalid(format!("`to` is {shown:?}, which is no host that is known"))
+    Refusal::invalid(format!("`to` is {shown:?}, which is not a known host"))
         .hint(format!("There are {}.", known.join(", ")))
 }
 
@@ -239,7 +239,7 @@ impl Command for LinkSession {
         let is_itself = |event: &NewEvent| event.session.as_ref() == Some(&from);
         if events.iter().any(is_itself) {
             return Err(Refusal::invalid(format!(
-                "`{from}` is your own session, which goes on by itself"
+                "`{from}` is your own session; expected another one"
             ))
             .hint("Name the session of another agent or of an earlier conversation."));
         }

@@ -9,7 +9,7 @@ use lore::protocol::messages::{
 use lore::protocol::{Position, SessionId};
 use lored_moments::Speaker;
 
-use super::facts::version;
+use super::facts::{shortened, version};
 use crate::budget;
 use crate::capture::inject;
 use crate::clock::format_time;
@@ -29,8 +29,6 @@ use crate::state::State;
 const TEXT_BYTES_MAX: usize = 1024;
 /// Maximum number of events that it stands on, and of statements that it replaces.
 const POSITIONS_MAX: usize = 20;
-/// Characters of a statement that was replaced.
-const REPLACED_CHARS: usize = 600;
 
 /// The `remember` operation.
 pub struct Remember;
@@ -225,7 +223,7 @@ fn replaced(
             .clone()
             .and_then(|session| SessionId::new(session).ok()),
         message: said.id,
-        text: text.chars().take(REPLACED_CHARS).collect(),
+        text: shortened(&text),
         agent: Some(agent).filter(|agent| !agent.is_empty()),
         by_user: said.sender == StoredSender::User,
         at: format_time(header.happened_at()),

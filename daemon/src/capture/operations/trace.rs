@@ -113,11 +113,12 @@ fn traced(
             if call.is_failure || call.new_text.is_empty() {
                 continue;
             }
+            let new_text: Arc<str> = call.new_text.as_str().into();
             written.extend(call.edits.iter().map(|path| {
                 let text = WrittenText {
                     path: normal(path),
                     author: place,
-                    text: call.new_text.clone(),
+                    text: Arc::clone(&new_text),
                 };
                 (one.position.0, text)
             }));
@@ -125,19 +126,28 @@ fn traced(
     }
     written.sort_by_key(|(position, _)| *position);
     let mut by_file: BTreeMap<PathBuf, Vec<WrittenText>> = BTreeMap::new();
-    for (_, text) in written {
+    let mut newest: BTreeMap<PathBuf, u64> = BTreeMap::new();
+    for (position, text) in written {
         let path = root.join(&text.path);
+        newest.insert(path.clone(), position);
         by_file.entry(path).or_default().push(text);
     }
     let mut warnings = Vec::new();
     if by_file.len() > FILES_MAX {
         warnings.push(format!(
-            "{} files were edited; {FILES_MAX} are traced",
+            "{} files were edited; the {FILES_MAX} edited last are traced",
             by_file.len()
         ));
+        let mut newest: Vec<(u64, PathBuf)> =
+            newest.into_iter().map(|(path, at)| (at, path)).collect();
+        newest.sort_unstable();
+        newest.truncate(by_file.len() - FILES_MAX);
+        for (_, path) in newest {
+            by_file.remove(&path);
+        }
     }
     let mut files = Vec::new();
-    for (path, written) in by_file.into_iter().take(FILES_MAX) {
+    for (path, written) in by_file {
         // Only what is in the project: an agent may write anywhere.
         let Ok(within) = path.strip_prefix(root) else {
             continue;
@@ -180,7 +190,7 @@ fn conversations(
     found.collect()
 }
 
-/// Reads a file; `None` if it is gone, too large, or no file. A link is not followed: it may leave the project.
+/// Reads a file; `None` if it is missing, too large or not a file. A link is not followed: it may leave the project.
 fn read(path: &Path) -> Option<String> {
     let metadata = std::fs::symlink_metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > FILE_BYTES_MAX {

@@ -118,7 +118,7 @@ fn working(
 
 fn readable(reply: &WhoReply) -> String {
     if reply.sessions.is_empty() {
-        return "Nobody works here now.".to_owned();
+        return "No session is at work here.".to_owned();
     }
     let mut text = String::new();
     for one in &reply.sessions {

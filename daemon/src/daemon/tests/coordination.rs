@@ -459,7 +459,7 @@ async fn a_handoff_that_cannot_be_is_refused_with_the_reason() {
         (
             "handoff",
             json!({"session": own, "to": "codx"}),
-            "no host that is known",
+            "not a known host",
         ),
         (
             "handoff",

@@ -248,3 +248,58 @@ async fn a_fact_of_another_project_is_none_here() {
     assert_eq!(reply.get("replaces"), None);
     assert_eq!(reply.get("contradicts"), None);
 }
+
+#[tokio::test]
+async fn every_fact_is_on_one_page_also_those_of_one_message() {
+    let project = Project::new().await;
+    let prompt = "We decided that sessions are kept in Redis. We always deploy on Fridays. \
+                  Never push to the branch main. Change the store, please.";
+    let said = json!({"prompt": prompt, "prompt_id": "p"});
+    project.reports("first", "UserPromptSubmit", said).await;
+    project.reports("first", "Stop", json!({})).await;
+    project.states("codex", OLD).await;
+    project.states("claude", NEW).await;
+    for doubtful in [false, true] {
+        let all = project.facts(json!({"doubtful": doubtful})).await;
+        assert_eq!(all.len(), if doubtful { 2 } else { 5 }, "{all:?}");
+        let (mut paged, mut next) = (Vec::new(), Value::Null);
+        loop {
+            let mut args = json!({"limit": 1, "doubtful": doubtful});
+            if !next.is_null() {
+                args["next"] = next;
+            }
+            let page = project.call("list_facts", args).await;
+            paged.extend(page["facts"].as_array().unwrap().clone());
+            assert_eq!(page["more"], json!(all.len() - paged.len()));
+            next = page["next"].clone();
+            if next.is_null() {
+                break;
+            }
+        }
+        assert_eq!(paged, all);
+    }
+    let caller = project.caller("reader").await;
+    let of_another_list = json!({"next": "m-1a2b3c4d-5f"});
+    let refused = project
+        .memory
+        .called(caller, "list_facts", of_another_list)
+        .await
+        .unwrap_err();
+    assert!(refused.contains("`next`"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_page_goes_on_where_it_ended_though_its_last_fact_was_replaced() {
+    let project = Project::new().await;
+    for port in [1, 2, 3] {
+        let text = format!("The service number {port} listens on port 80{port}.");
+        project.states("user", &text).await;
+    }
+    let first = project.call("list_facts", json!({"limit": 1})).await;
+    let last = &first["facts"][0]["position"];
+    let instead = json!({"text": "Ask Anna.", "replaces": [last], "sender": "user"});
+    project.call("remember", instead).await;
+    let second = json!({"limit": 5, "next": first["next"]});
+    let facts = project.facts(second).await;
+    assert_eq!(facts.len(), 2, "{facts:?}");
+}

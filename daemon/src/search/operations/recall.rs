@@ -118,8 +118,8 @@ fn recalled(state: &State, found: SearchReply, wanted: usize) -> Result<RecallRe
     })
 }
 
-/// Leaves out what a later statement among these replaced or repeats, and notes with each what it replaced, and what
-/// contradicts it and is not settled. Only what people and agents said is compared, if it is short enough to be a statement.
+/// Leaves out what a later statement among these replaced or repeats, and notes with each what it replaced and what
+/// disputes it. Only what people and agents said is compared, if it is short enough to be a statement.
 fn settle(known: &mut Vec<RecalledItem>) {
     let mut order: Vec<usize> = (0..known.len()).collect();
     order.retain(|at| known.get(*at).is_some_and(is_statement));

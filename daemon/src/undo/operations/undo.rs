@@ -16,8 +16,8 @@ use crate::events::steps::{StepEvent, StepRecorded, Text};
 use crate::events::trust::TrustEvent;
 use crate::events::{self, Event};
 use crate::hint::{arg, hint};
-use crate::log::{EventKind, Position, StreamName};
-use crate::operation::cursor::list_limit;
+use crate::log::{EventKind, LoggedEvent, Position, StreamName};
+use crate::operation::cursor::page_limit;
 use crate::operation::{Access, Call, Caller, Context, MemoryBound, Moment, Op, blocking};
 use crate::sessions::{self, SessionSelector, operations::session_id};
 use crate::state::State;
@@ -50,7 +50,7 @@ impl Op for UndoWritten {
     async fn call(call: Call<UndoArgs>) -> Result<UndoReply, Refusal> {
         let claim = call.claim()?;
         let (cx, caller, args) = call.into_parts();
-        let limit = list_limit(args.limit, LIMIT, LIMIT_MAX)?;
+        let limit = page_limit(args.limit, LIMIT, LIMIT_MAX)?;
         let state = State::live(&cx, None).await?;
         let selector = selector(&cx, &state, &caller, &args)?;
         let is_redo = selector.is_redo;
@@ -62,7 +62,7 @@ impl Op for UndoWritten {
         let shared = Arc::clone(&cx);
         let (selected, listed, position) = blocking(move || {
             let selected = select(&state, &selector)?;
-            let listed = list(&shared.blobs, &selected, limit)?;
+            let listed = list(&state, &shared.blobs, &selected, limit)?;
             Ok((selected, listed, state.position()))
         })
         .await?;
@@ -180,7 +180,12 @@ fn repeated(outcome: &Outcome) -> Result<UndoReply, Refusal> {
 }
 
 /// Lists what is selected: by session, and the first events that say something.
-fn list(blobs: &Blobs, selected: &UndoSelection, limit: usize) -> Result<UndoReply, Refusal> {
+fn list(
+    state: &State,
+    blobs: &Blobs,
+    selected: &UndoSelection,
+    limit: usize,
+) -> Result<UndoReply, Refusal> {
     let mut sessions = Vec::new();
     let mut said: BTreeMap<Position, &SelectedEvent> = BTreeMap::new();
     for (stream, events) in &selected.streams {
@@ -205,13 +210,20 @@ fn list(blobs: &Blobs, selected: &UndoSelection, limit: usize) -> Result<UndoRep
     }
     let (mut listed, mut more) = (Vec::new(), 0);
     for (position, one) in said {
-        let Some((what, words)) = words(blobs, one)? else {
+        let kind = one.event.header.kind.known();
+        if !kind.is_some_and(says_something) {
             continue;
-        };
+        }
         if listed.len() == limit {
             more += 1;
             continue;
         }
+        // Those that are selected have no bodies.
+        let whole = state.log().at(position)?;
+        let said = whole.filter(|event| event.payload.is_some());
+        let Some((what, words)) = said.map_or(Ok(None), |event| words(blobs, &event))? else {
+            continue;
+        };
         let header = &one.event.header;
         let session = header.session.clone();
         listed.push(UndoneEvent {
@@ -233,12 +245,19 @@ fn list(blobs: &Blobs, selected: &UndoSelection, limit: usize) -> Result<UndoRep
     })
 }
 
+/// Whether events of a kind are listed by what they say.
+const fn says_something(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::MessageRecorded
+            | EventKind::ToolRecorded
+            | EventKind::StepRecorded
+            | EventKind::CheckpointSaved
+    )
+}
+
 /// Returns what an event is and says; `None` for what belongs to another one.
-fn words(
-    blobs: &Blobs,
-    selected: &SelectedEvent,
-) -> Result<Option<(&'static str, String)>, Refusal> {
-    let event = &selected.event;
+fn words(blobs: &Blobs, event: &LoggedEvent) -> Result<Option<(&'static str, String)>, Refusal> {
     let read = |text: Text| -> Result<String, Refusal> {
         if text.bytes() > TEXT_BYTES_MAX {
             return Ok(String::new());

@@ -7,12 +7,12 @@
 mod page;
 mod read;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use lore::protocol::facts::ListFactsReply;
+use lore::protocol::facts::{Fact, ListFactsReply};
 use lore::protocol::sessions::{ExportSessionReply, ListSessionsReply, SessionSummary};
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ pub use read::import;
 const SESSIONS: &str = "sessions";
 const FACTS: &str = "facts";
 const INDEX: &str = "index.md";
-/// Sessions of one page, and facts of one project.
+/// Sessions and facts of one page.
 const PAGE: u64 = 500;
 /// Bytes of a page of a session.
 const PAGE_BYTES: u64 = 8 << 20;
@@ -38,43 +38,67 @@ const GENERATOR: &str = "generator: lore\n";
 
 /// Whether a folder was written by an export: other folders of Markdown files are documents.
 pub fn is_export(folder: &Path) -> bool {
-    let index = fs::read_to_string(folder.join(INDEX));
-    index.is_ok_and(|text| text.starts_with("---\n") && text.contains(GENERATOR))
+    is_ours(&folder.join(INDEX))
+}
+
+/// Whether a file was written by an export: its front matter says so. Only the front matter counts, because a file of
+/// another author may quote it.
+fn is_ours(path: &Path) -> bool {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    page::split(&text).is_some_and(|(fields, _)| {
+        fields
+            .iter()
+            .any(|(name, value)| name == "generator" && value == "lore")
+    })
 }
 
 /// Writes everything, or one project.
 pub fn export(matches: &Matches, caller: &mut Caller, folder: &Path) -> Result<Exit, Failure> {
-    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let mut pages = Pages::new(folder)?;
     let sessions = sessions(matches, caller)?;
-    let mut projects: BTreeSet<Option<String>> = BTreeSet::new();
+    let mut projects: BTreeSet<String> = BTreeSet::new();
     for session in &sessions {
-        projects.insert(session.project.clone());
+        projects.extend(session.project.clone());
         let lines = lines(caller, session)?;
         let name = format!("{SESSIONS}/{}.md", session.session);
-        files.insert(name, page::session(session, &lines));
+        pages.write(name, &page::session(session, &lines))?;
     }
     let mut facts = Vec::new();
-    for project in projects.into_iter().flatten() {
-        let mut fields = Fields::default();
-        fields.put("project", &project)?;
-        fields.put("include_replaced", &true)?;
-        fields.put("limit", &PAGE)?;
-        let listed: ListFactsReply = reply(&caller.call("list_facts", fields)?)?;
-        for fact in listed.facts {
+    for project in projects {
+        for fact in self::facts(caller, Some(&project))? {
             let name = page::fact_name(&fact);
-            files.insert(format!("{FACTS}/{name}.md"), page::fact(&fact, &project));
+            pages.write(format!("{FACTS}/{name}.md"), &page::fact(&fact, &project))?;
             facts.push((name, fact));
         }
     }
-    files.insert(INDEX.to_owned(), page::index(&sessions, &facts));
-    let changed = write(folder, &files)?;
+    pages.write(INDEX.to_owned(), &page::index(&sessions, &facts))?;
+    pages.remove_others()?;
     lore::errln!(
-        "lore: {} sessions and {} facts in {}; {changed} files changed",
+        "lore: {} sessions and {} facts in {}; {} files changed",
         sessions.len(),
         facts.len(),
-        folder.display()
+        folder.display(),
+        pages.changed
     );
     Ok(Exit::Good)
+}
+
+/// Returns all facts of a project, of the caller's folder without one, also those that were replaced.
+fn facts(caller: &mut Caller, project: Option<&str>) -> Result<Vec<Fact>, Failure> {
+    let (mut all, mut next): (Vec<Fact>, Option<String>) = (Vec::new(), None);
+    loop {
+        let mut fields = Fields::default();
+        fields.put_some("project", project)?;
+        fields.put("include_replaced", &true)?;
+        fields.put("limit", &PAGE)?;
+        fields.put_some("next", next.as_ref())?;
+        let page: ListFactsReply = reply(&caller.call("list_facts", fields)?)?;
+        all.extend(page.facts);
+        if page.next.is_none() || page.next == next {
+            return Ok(all);
+        }
+        next = page.next;
+    }
 }
 
 fn sessions(matches: &Matches, caller: &mut Caller) -> Result<Vec<SessionSummary>, Failure> {
@@ -115,32 +139,54 @@ fn lines(caller: &mut Caller, session: &SessionSummary) -> Result<Vec<Value>, Fa
     lines.map_err(|error| io::Error::other(error).into())
 }
 
-/// Writes the files that differ, and removes those of an earlier export that are no more. Returns how many changed.
-fn write(folder: &Path, files: &BTreeMap<String, String>) -> Result<usize, Failure> {
-    let mut changed = 0;
-    for part in [SESSIONS, FACTS] {
-        let path = folder.join(part);
-        fs::create_dir_all(&path).map_err(|error| named(&error, &path))?;
-        let listed = fs::read_dir(&path).map_err(|error| named(&error, &path))?;
-        for entry in listed {
-            let entry = entry?;
-            let name = format!("{part}/{}", entry.file_name().to_string_lossy());
-            // Files of others stay.
-            let is_ours = name.ends_with(".md")
-                && fs::read_to_string(entry.path()).is_ok_and(|text| text.contains(GENERATOR));
-            if is_ours && !files.contains_key(&name) {
-                fs::remove_file(entry.path())?;
-                changed += 1;
-            }
+/// The files of an export: each is written as soon as it is made, if it differs.
+struct Pages<'f> {
+    folder: &'f Path,
+    /// Their names.
+    names: BTreeSet<String>,
+    changed: usize,
+}
+
+impl<'f> Pages<'f> {
+    /// Makes the folders.
+    fn new(folder: &'f Path) -> Result<Self, Failure> {
+        for part in [SESSIONS, FACTS] {
+            let path = folder.join(part);
+            fs::create_dir_all(&path).map_err(|error| named(&error, &path))?;
         }
+        Ok(Self {
+            folder,
+            names: BTreeSet::new(),
+            changed: 0,
+        })
     }
-    for (name, text) in files {
-        let path = folder.join(name);
-        if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
-            continue;
+
+    fn write(&mut self, name: String, text: &str) -> Result<(), Failure> {
+        let path = self.folder.join(&name);
+        self.names.insert(name);
+        if fs::read_to_string(&path).is_ok_and(|present| present == text) {
+            return Ok(());
         }
         write_whole(&path, |out| Ok(out.write_all(text.as_bytes())?))?;
-        changed += 1;
+        self.changed += 1;
+        Ok(())
     }
-    Ok(changed)
+
+    /// Removes the files that earlier exports wrote and this one did not. Files of other authors stay.
+    fn remove_others(&mut self) -> Result<(), Failure> {
+        for part in [SESSIONS, FACTS] {
+            let folder = self.folder.join(part);
+            let listed = fs::read_dir(&folder).map_err(|error| named(&error, &folder))?;
+            for entry in listed {
+                let path = entry?.path();
+                let file = path.file_name().unwrap_or_default().to_string_lossy();
+                let is_left = self.names.contains(&format!("{part}/{file}"));
+                if !is_left && file.ends_with(".md") && is_ours(&path) {
+                    fs::remove_file(&path).map_err(|error| named(&error, &path))?;
+                    self.changed += 1;
+                }
+            }
+        }
+        Ok(())
+    }
 }

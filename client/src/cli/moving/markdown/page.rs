@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 use super::GENERATOR;
 use crate::cli::moving::put;
 
+/// The heading of the other versions of a fact.
+const VERSIONS: &str = "## Versions";
 /// Characters of a title and of a description.
 const TITLE_CHARS: usize = 100;
 const DESCRIPTION_CHARS: usize = 200;
@@ -29,7 +31,7 @@ fn front_matter(fields: &[(&str, Value)]) -> String {
     text + GENERATOR + "---\n\n"
 }
 
-/// Returns the fields of front matter and the rest of the file; `None` if there is none.
+/// Returns the fields of front matter and the rest of the file; `None` without front matter.
 pub fn split(text: &str) -> Option<(Vec<(String, Value)>, &str)> {
     let rest = text.strip_prefix("---\n")?;
     let (matter, body) = rest.split_once("\n---\n")?;
@@ -287,16 +289,27 @@ pub fn fact(fact: &Fact, project: &str) -> String {
         ("state", json!(word(fact.state))),
         ("cited_code", json!(cited)),
     ]);
-    let mut text = format!("{matter}{}\n", fact.text);
-    for (what, others) in [
+    let mut text = format!("{matter}{}\n", escaped(&fact.text));
+    let others = [
         ("Replaces", &fact.replaces),
-        ("Not settled: contradicted by", &fact.disputed_with),
-    ] {
+        ("Disputed by", &fact.disputed_with),
+    ];
+    if others.iter().any(|(_, others)| !others.is_empty()) {
+        let _ = writeln!(text, "\n{VERSIONS}\n");
+    }
+    for (what, others) in others {
         for other in others {
-            let _ = write!(text, "\n{what}: {}\n", version(other));
+            let _ = writeln!(text, "- {what} {}", version(other));
         }
     }
     text
+}
+
+/// Reads what a fact says from the body of its file.
+pub fn said(body: &str) -> String {
+    let lines = body.lines().take_while(|line| !line.starts_with("## "));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    unescaped(text.trim())
 }
 
 fn version(other: &FactVersion) -> String {
@@ -417,6 +430,32 @@ mod tests {
             events("no heading\n## short\n## 2026 x\ntext"),
             Vec::<Value>::new()
         );
+    }
+
+    fn a_fact(text: &str) -> Fact {
+        serde_json::from_value(json!({
+            "position": 7, "message": "m-1", "text": text, "kind": "fact", "by_user": false, "remembered": true,
+            "at": "2026-11-20T10:00:00Z", "state": "current",
+            "replaces": [{"position": 3, "message": "m-0", "text": "Before.", "by_user": true, "at": "2026-11-19T10:00:00Z"}],
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_fact_is_read_as_it_was_written() {
+        for text in [
+            "Prices are cents.",
+            "One paragraph.\n\nAnother.\n## A heading",
+            "\\## so",
+        ] {
+            let page = fact(&a_fact(text), "shop");
+            assert!(
+                page.contains("- Replaces \"Before.\" (the user, 2026-11-19)"),
+                "{page}"
+            );
+            let (_, body) = split(&page).unwrap();
+            assert_eq!(said(body), text);
+        }
     }
 
     proptest::proptest! {

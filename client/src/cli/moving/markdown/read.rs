@@ -1,4 +1,4 @@
-//! Reads an exported folder: sessions that are not here yet, and facts that nobody has stated here.
+//! Imports an exported folder: sessions and facts that the store does not have yet.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,16 +6,14 @@ use std::path::{Path, PathBuf};
 
 use lore::connection::Error;
 use lore::protocol::Code;
-use lore::protocol::facts::ListFactsReply;
 use serde_json::{Value, json};
 
-use super::page::{events, split};
-use super::{FACTS, PAGE, SESSIONS};
+use super::page::{self, events, split};
+use super::{FACTS, SESSIONS};
 use crate::cli::flag::Fields;
 use crate::cli::input::{file_text, named};
 use crate::cli::moving::put;
 use crate::cli::parser::Matches;
-use crate::cli::report::read as reply;
 use crate::cli::{Caller, Exit, Failure};
 
 /// Longest file, in bytes; the daemon takes no larger session.
@@ -41,11 +39,8 @@ pub fn import(matches: &Matches, caller: &mut Caller, folder: &Path) -> Result<E
             None => counts.unread.push(file_name(&path)),
         }
     }
-    let mut fields = Fields::default();
-    fields.put("include_replaced", &true)?;
-    fields.put("limit", &PAGE)?;
-    let here: ListFactsReply = reply(&caller.call("list_facts", fields)?)?;
-    let stated = here.facts.iter().map(|fact| fact.text.to_lowercase());
+    let stated = super::facts(caller, None)?;
+    let stated = stated.iter().map(|fact| fact.text.to_lowercase());
     let mut stated: BTreeSet<String> = stated.collect();
     for path in files(&folder.join(FACTS))? {
         match fact(caller, &path, &mut stated, is_dry)? {
@@ -66,7 +61,7 @@ pub fn import(matches: &Matches, caller: &mut Caller, folder: &Path) -> Result<E
         counts.known
     );
     for path in &counts.unread {
-        lore::errln!("lore: {path} is no file of an export, and was not read");
+        lore::errln!("lore: {path} is not a file of an export; it was skipped");
     }
     Ok(Exit::Good)
 }
@@ -95,7 +90,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// Records a session. Returns whether it is new; `None` if the file is none of an export.
+/// Records a session. Returns whether it is new; `None` if the file is not of an export.
 fn session(caller: &mut Caller, path: &Path, is_dry: bool) -> Result<Option<bool>, Failure> {
     let text = file_text("the session", path, BYTES_MAX)?;
     let Some((fields, body)) = split(&text) else {
@@ -142,7 +137,7 @@ fn session(caller: &mut Caller, path: &Path, is_dry: bool) -> Result<Option<bool
     }
 }
 
-/// Remembers a fact that stands. Returns whether it is new; `None` if the file is none of an export.
+/// Remembers a fact that stands. Returns whether it is new; `None` if the file is not of an export.
 fn fact(
     caller: &mut Caller,
     path: &Path,
@@ -159,7 +154,7 @@ fn fact(
             .and_then(|(_, value)| value.as_str())
             .unwrap_or_default()
     };
-    let said = body.split("\n\n").next().unwrap_or_default().trim();
+    let said = page::said(body);
     if said.is_empty() || field("message").is_empty() {
         return Ok(None);
     }
@@ -171,7 +166,7 @@ fn fact(
         return Ok(Some(true));
     }
     let mut fields = Fields::default();
-    fields.put("text", said)?;
+    fields.put("text", &said)?;
     let kind = match field("type").to_lowercase().as_str() {
         "decision" | "choice" => "decision",
         "preference" => "preference",
