@@ -29,9 +29,9 @@ pub use tombstone::{
     Tombstone, all_forgotten, forgotten, is_forgotten, is_tombstone, is_unerased, unerased,
 };
 pub use view::{
-    Counts, Details, EventEffects, Lease, SPACE, SessionFilter, SessionRow, agents, apply,
-    continued_by, continued_from, counts, details, exists, forget, forks_of, get, id_after, ids,
-    last_of, leases, newest, of_host, of_project, project_counts,
+    Counts, Details, EventEffects, Lease, ModelUse, SPACE, SessionFilter, SessionRow, agents,
+    apply, continued_by, continued_from, counts, details, exists, forget, forks_of, get, id_after,
+    ids, last_of, leases, model_use, newest, of_host, of_project, project_counts,
 };
 pub use wanted::{ContentCheck, WantedContent, newest_of, newest_with};
 

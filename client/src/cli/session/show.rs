@@ -56,6 +56,15 @@ const TOOLS: &[Column] = &[
     }),
 ];
 
+const MODELS: &[Column] = &[
+    column("model", "{model:40}"),
+    column("calls", "{calls}"),
+    column("input", "{input}"),
+    column("output", "{output}"),
+    column("from the cache", "{cache_read}"),
+    column("into the cache", "{cache_written}"),
+];
+
 /// Lists the sessions of handoffs.
 fn handoffs(session: &Value, list_of: &str) -> String {
     let all = list(session, list_of).iter();
@@ -91,6 +100,11 @@ pub fn session(session: &Value) -> String {
     for (list_of, title, columns) in [
         ("active_entities", "the most relevant entities", ENTITIES),
         ("tool_history", "the last tools", TOOLS),
+        (
+            "models",
+            "tokens of the models, as the host counts them",
+            MODELS,
+        ),
     ] {
         let values = list(session, list_of);
         if !values.is_empty() {

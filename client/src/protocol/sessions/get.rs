@@ -71,6 +71,23 @@ pub struct Pruning {
     pub undone: bool,
 }
 
+/// A model that a host called in a session, with the tokens of all calls.
+#[wire]
+pub struct ModelUse {
+    /// Its name, as the host writes it; none where the host does not say it.
+    pub model: Option<String>,
+    /// Number of calls.
+    pub calls: u64,
+    /// Tokens of the requests, as the host counts them: some count those from the cache in, some do not.
+    pub input: u64,
+    /// Tokens of the answers.
+    pub output: u64,
+    /// Tokens of the requests that came from the provider's cache.
+    pub cache_read: u64,
+    /// Tokens of the requests that were put into the cache.
+    pub cache_written: u64,
+}
+
 /// An active lease.
 #[wire]
 pub struct LeaseHeld {
@@ -141,6 +158,9 @@ pub struct GetSessionReply {
     pub last_tool_results: Map<String, Value>,
     /// Tokens of its messages.
     pub token_usage: TokenUsage,
+    /// The models that its host called, with their tokens as the host counts them, by name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub models: Vec<ModelUse>,
     /// Tokens of the messages in its working set.
     pub context_size: u64,
     /// The prunings of its working set.

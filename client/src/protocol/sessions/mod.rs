@@ -16,7 +16,9 @@ pub use create::{CreateSessionArgs, CreateSessionReply};
 pub use diff::{DiffSessionArgs, DiffSessionReply, EntityChange, FieldChange, ValueChange};
 pub use forget::{ForgetSessionArgs, ForgetSessionReply};
 pub use fork::{ForkSessionArgs, ForkSessionReply};
-pub use get::{GetSessionArgs, GetSessionReply, LeaseHeld, Pruning, TokenUsage, ToolExecution};
+pub use get::{
+    GetSessionArgs, GetSessionReply, LeaseHeld, ModelUse, Pruning, TokenUsage, ToolExecution,
+};
 pub use lease::{LeaseSessionArgs, LeaseSessionReply, ReleaseSessionArgs, ReleaseSessionReply};
 pub use list::{ListSessionsArgs, ListSessionsReply, SessionSummary};
 pub use metrics::{MetricsArgs, MetricsPoint, MetricsReply};

@@ -32,7 +32,7 @@ const PAYLOAD_HOSTS: [Host; 9] = [
 ];
 
 /// The transcripts: host, and name of the file.
-const TRANSCRIPTS: [(Host, &str); 19] = [
+const TRANSCRIPTS: [(Host, &str); 21] = [
     (Host::ClaudeCode, "claude-code.jsonl"),
     (Host::ClaudeCode, "claude-code-subagent.jsonl"),
     (Host::Codex, "codex.jsonl"),
@@ -40,6 +40,7 @@ const TRANSCRIPTS: [(Host, &str); 19] = [
     (Host::Codex, "codex-codemode.jsonl"),
     (Host::GeminiCli, "gemini.jsonl"),
     (Host::GeminiCli, "gemini-compressed.jsonl"),
+    (Host::GeminiCli, "gemini-older.json"),
     (Host::QwenCode, "qwen.jsonl"),
     (Host::QwenCode, "qwen-subagent.jsonl"),
     (Host::CopilotCli, "copilot.jsonl"),
@@ -50,6 +51,7 @@ const TRANSCRIPTS: [(Host, &str); 19] = [
     (Host::Pi, "pi.jsonl"),
     (Host::Aider, "aider.md"),
     (Host::Goose, "goose.jsonl"),
+    (Host::Goose, "goose-older.jsonl"),
     (Host::Cursor, "cursor.jsonl"),
     (Host::Cursor, "cursor-bubbles.jsonl"),
 ];
@@ -105,6 +107,7 @@ fn read_value(host: Host, event: &str, value: &Value) -> HookEvent {
 fn transcript(host: Host, name: &str) -> Vec<Observation> {
     let bytes = fs::read(fixture(&format!("transcript-{name}"))).unwrap();
     let mut state = crate::transcript::FileState::new(host);
+    state.describe(&bytes);
     crate::transcript::records(host, &bytes)
         .into_iter()
         .flat_map(|record| crate::transcript::read_line(&mut state, record, &OWN_MARKS))

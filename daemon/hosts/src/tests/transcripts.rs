@@ -35,6 +35,7 @@ fn reading_in_parts_is_reading_as_a_whole() {
     for (host, name) in TRANSCRIPTS {
         let bytes = fs::read(fixture(&format!("transcript-{name}"))).unwrap();
         let mut state = FileState::new(host);
+        state.describe(&bytes);
         let mut parts = Vec::new();
         for record in records(host, &bytes) {
             let mut later = state.clone();

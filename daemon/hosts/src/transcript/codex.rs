@@ -22,6 +22,8 @@ pub fn read(line: &mut Line<'_>, value: &Value) {
         Some("session_meta") => session(line, payload),
         Some("turn_context") => {
             let (turn, cwd) = (owned(payload, &["turn_id"]), owned(payload, &["cwd"]));
+            let model = owned(payload, &["model"]);
+            line.state.model = model.or_else(|| line.state.model.take());
             line.keep(|source| {
                 source.turn = turn.clone().or_else(|| source.turn.take());
                 source.cwd = cwd.clone().or_else(|| source.cwd.take());
@@ -120,7 +122,8 @@ fn event(line: &mut Line<'_>, payload: &Value) {
 fn counted(line: &mut Line<'_>, payload: &Value) {
     let total = any(payload, &["info.total_token_usage.total_tokens"]).map(ToString::to_string);
     if let (Some(total), Some(last)) = (total, any(payload, &["info.last_token_usage"])) {
-        tokens::add(line, last, &tokens::CODEX, &Value::Null, Some(&total));
+        let model = line.state.model.clone().map_or(Value::Null, Value::from);
+        tokens::add(line, last, &tokens::CODEX, &model, Some(&total));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Cursor's transcripts, in both forms: lines of its command-line agent, `{"role", "message": {"content"}}`; and bubbles of
-//! its editor's database, a record for each, with `session`, `cwd` and the time of the conversation added. Both from
-//! descriptions by others: neither was run.
+//! its editor's database, a record for each, with `session`, `cwd` and the time of the conversation added. Bubbles of the
+//! oldest conversations, `{"type": "user" or "ai", "text"}`, have no ids. All from descriptions by others: none was run.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::observation::Author;
 
 /// Reads a line or a bubble.
 pub fn read(line: &mut Line<'_>, value: &Value) {
-    if any(value, &["bubbleId"]).is_some() {
+    if any(value, &["bubbleId", "conversationCreatedAt"]).is_some() {
         return bubble(line, value);
     }
     let message = any(value, &["message"]).unwrap_or(value);
@@ -70,8 +70,13 @@ fn bubble(line: &mut Line<'_>, value: &Value) {
     let at = any(value, &["createdAt", "conversationCreatedAt"]).and_then(crate::time::read);
     line.maker.source.at_ms = at;
     let id = filled(value, &["bubbleId"]);
-    let said = text(value, &["text"]).unwrap_or_default();
-    match crate::fields::number(value, &["type"]) {
+    let said = filled(value, &["text", "rawText"]).unwrap_or_default();
+    let kind = match text(value, &["type"]) {
+        Some("user") => Some(1),
+        Some("ai") => Some(2),
+        _ => crate::fields::number(value, &["type"]),
+    };
+    match kind {
         Some(1) => common::add_prompt(&mut line.maker, said, Author::User, id, line.marks),
         Some(2) => {
             line.answer(said, id);

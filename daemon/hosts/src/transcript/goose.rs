@@ -1,6 +1,7 @@
 //! Messages of Goose's database, a record for each row (its source, 1.10 and later): `{"session", "cwd", "id", "role",
 //! "created", "content"}`, with the columns `session_id`, `working_dir`, `message_id`, `role`, `created_timestamp` and
-//! `content_json`.
+//! `content_json`. Before 1.10 a session was a file of lines: its description, `{"working_dir", "message_count"}`, and its
+//! messages, `{"id", "role", "created", "content"}`.
 
 use serde_json::Value;
 
@@ -11,11 +12,17 @@ use crate::observation::Author;
 
 /// Reads a record.
 pub fn read(line: &mut Line<'_>, value: &Value) {
-    let (session, cwd) = (owned(value, &["session"]), owned(value, &["cwd"]));
+    let (session, cwd) = (
+        owned(value, &["session"]),
+        owned(value, &["cwd", "working_dir"]),
+    );
     line.keep(|source| {
-        source.session.clone_from(&session);
-        source.cwd.clone_from(&cwd);
+        source.session = session.clone().or_else(|| source.session.take());
+        source.cwd = cwd.clone().or_else(|| source.cwd.take());
     });
+    if any(value, &["message_count"]).is_some() {
+        return;
+    }
     let id = filled(value, &["id"]);
     let blocks = list(value, &["content"]);
     let is_user = match text(value, &["role"]) {

@@ -6,6 +6,7 @@
 //! | host | record |
 //! | --- | --- |
 //! | Claude Code, Codex, Gemini CLI, Qwen Code, Copilot CLI, pi | a line of JSON |
+//! | Gemini CLI's older form | a message of one JSON text |
 //! | opencode | a message of the JSON of `opencode export` |
 //! | Cline | a message of `ID.messages.json` |
 //! | aider | a block of `.aider.chat.history.md` |
@@ -27,6 +28,7 @@ mod tokens;
 
 use std::collections::VecDeque;
 
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::events::{common, empty_source};
@@ -61,6 +63,8 @@ pub struct FileState {
     is_begun: bool,
     /// The last message whose tokens were counted.
     counted: Option<String>,
+    /// The model, where it is not said beside the tokens.
+    model: Option<String>,
 }
 
 impl FileState {
@@ -72,6 +76,7 @@ impl FileState {
             calls: VecDeque::new(),
             is_begun: false,
             counted: None,
+            model: None,
         }
     }
 }
@@ -124,6 +129,13 @@ pub fn read_line(state: &mut FileState, record: &[u8], marks: &OwnMarks<'_>) -> 
 pub fn records(host: Host, bytes: &[u8]) -> Vec<&[u8]> {
     match host {
         Host::OpenCode | Host::Cline => json::elements(bytes, "messages"),
+        Host::GeminiCli if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
+            match json::elements(bytes, "messages") {
+                // A file of lines that has only its first.
+                messages if messages.is_empty() => vec![bytes],
+                messages => messages,
+            }
+        }
         Host::Aider => aider::blocks(bytes),
         _ => bytes
             .split(|byte| *byte == b'\n')

@@ -1,5 +1,7 @@
 //! Where hosts keep their transcripts, and what the name of a file says.
 
+use serde::Deserialize;
+
 use super::FileState;
 use crate::host::Host;
 use crate::observation::Subagent;
@@ -15,6 +17,8 @@ pub const PATHS: &[(Host, &str)] = &[
     (Host::Codex, ".codex/sessions/*/*/*/rollout-*.jsonl"),
     (Host::Codex, ".codex/archived_sessions/rollout-*.jsonl"),
     (Host::GeminiCli, ".gemini/tmp/*/chats/session-*.jsonl"),
+    // Its older form: one JSON text.
+    (Host::GeminiCli, ".gemini/tmp/*/chats/session-*.json"),
     (Host::QwenCode, ".qwen/projects/*/chats/*.jsonl"),
     (Host::QwenCode, ".qwen/projects/*/subagents/*/agent-*.jsonl"),
     (Host::CopilotCli, ".copilot/session-state/*/events.jsonl"),
@@ -27,14 +31,29 @@ pub const PATHS: &[(Host, &str)] = &[
         ".cursor/projects/*/agent-transcripts/*/*.jsonl",
     ),
     (Host::OpenCode, ".local/share/opencode/opencode.db"),
+    // Its older form: files of sessions, beside those of their messages.
+    (
+        Host::OpenCode,
+        ".local/share/opencode/storage/session/*/ses_*.json",
+    ),
     (Host::Goose, ".local/share/goose/sessions/sessions.db"),
+    // Its older form. Goose has taken them over where there is a database.
+    (Host::Goose, ".local/share/goose/sessions/*.jsonl"),
     (
         Host::Cursor,
         ".config/Cursor/User/globalStorage/state.vscdb",
     ),
     (
         Host::Cursor,
+        ".config/Cursor/User/workspaceStorage/*/state.vscdb",
+    ),
+    (
+        Host::Cursor,
         "Library/Application Support/Cursor/User/globalStorage/state.vscdb",
+    ),
+    (
+        Host::Cursor,
+        "Library/Application Support/Cursor/User/workspaceStorage/*/state.vscdb",
     ),
 ];
 
@@ -88,10 +107,26 @@ impl FileState {
                 source.session = stem.map(str::to_owned);
             }
             Host::CopilotCli => source.session = Some(folder.to_owned()),
-            Host::Cursor => source.session = file.strip_suffix(".jsonl").map(str::to_owned),
+            Host::Cursor | Host::Goose => {
+                source.session = file.strip_suffix(".jsonl").map(str::to_owned);
+            }
             // The lines say it: Codex's and pi's first, Gemini's first, opencode's each.
             _ => {}
         }
         state
+    }
+
+    /// Takes over what a transcript that is one text says outside its records: in Gemini CLI's older form, the session.
+    pub fn describe(&mut self, text: &[u8]) {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Described {
+            session_id: String,
+        }
+        if self.source.host == Host::GeminiCli
+            && let Ok(described) = serde_json::from_slice::<Described>(text)
+        {
+            self.source.session = Some(described.session_id);
+        }
     }
 }

@@ -8,6 +8,7 @@ use lored_hosts::Host;
 use lored_hosts::transcript::{DATABASES, Database, FileState, PATHS};
 
 use super::databases::log_of;
+use super::opencode_tree;
 
 /// Files that one search returns at most.
 const FILES_MAX: usize = 200_000;
@@ -36,6 +37,8 @@ pub enum Layout {
     Lines,
     /// One text, which is rewritten.
     Whole,
+    /// The text of a session, which is rewritten, beside files of its messages.
+    Tree,
     /// A database.
     Database(Database),
 }
@@ -50,6 +53,7 @@ impl FoundFile {
         }
         match self.path.extension().and_then(|ending| ending.to_str()) {
             Some("jsonl") => Layout::Lines,
+            _ if opencode_tree::is_session(self.host, &self.path) => Layout::Tree,
             _ => Layout::Whole,
         }
     }
@@ -163,6 +167,12 @@ pub fn find(host: Host, folder: &SearchedFolder) -> FoundFiles {
         .files
         .sort_by(|one, two| (one.modified_ms, &one.path).cmp(&(two.modified_ms, &two.path)));
     found.files.dedup_by(|one, two| one.path == two.path);
+    if host == Host::Goose {
+        let is_taken_over = |file: &FoundFile| {
+            file.layout() == Layout::Lines && file.path.with_file_name("sessions.db").exists()
+        };
+        found.files.retain(|file| !is_taken_over(file));
+    }
     found
 }
 

@@ -11,6 +11,7 @@ pub mod follow;
 mod import;
 mod lines;
 mod open_files;
+mod opencode_tree;
 mod reading;
 mod recording;
 mod watched_folders;

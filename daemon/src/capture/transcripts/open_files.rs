@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use lored_hosts::Host;
 use lored_hosts::transcript::FileState;
 use serde_json::Value;
 
@@ -15,7 +16,7 @@ use crate::locks::lock_unpoisoned;
 /// Files whose state is remembered: those that grow now. The others are read from their beginning when they grow again.
 const FILES_MAX: usize = 32;
 
-/// Bytes of the description of a subagent that are read.
+/// Bytes of the description of a subagent or a project that are read.
 const DESCRIPTION_BYTES_MAX: u64 = 64 << 10;
 
 /// A transcript that is being read.
@@ -46,6 +47,9 @@ impl OpenTranscript {
         if let Some(agent) = &mut state.source.agent {
             agent.kind = kind_of(&file.path).unwrap_or_default();
         }
+        if file.host == Host::GeminiCli {
+            state.source.cwd = gemini_project(&file.path);
+        }
         Self {
             state,
             bytes: 0,
@@ -56,6 +60,16 @@ impl OpenTranscript {
             incomplete: 0,
         }
     }
+}
+
+/// Returns the project of a transcript of Gemini CLI, which it writes into a file beside the folder of transcripts.
+fn gemini_project(path: &Path) -> Option<String> {
+    let file = open_file(&path.parent()?.with_file_name(".project_root")).ok()?;
+    let mut text = String::new();
+    file.take(DESCRIPTION_BYTES_MAX)
+        .read_to_string(&mut text)
+        .ok()?;
+    Some(text.trim().to_owned()).filter(|root| Path::new(root).is_absolute())
 }
 
 /// Returns the kind of a subagent, which Claude Code and Qwen Code write into a file beside its transcript.

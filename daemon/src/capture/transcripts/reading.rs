@@ -12,6 +12,7 @@ use super::cursors::{check_of, open_file, short_hash};
 use super::databases;
 use super::lines::Lines;
 use super::open_files::OpenTranscript;
+use super::opencode_tree;
 use super::{FoundFile, Layout};
 
 /// Bytes that are read at a time.
@@ -69,7 +70,7 @@ pub fn read_on(
     };
     match file.layout() {
         Layout::Lines => reader.lines(open_file(&file.path)?)?,
-        Layout::Whole => reader.whole(open_file(&file.path)?)?,
+        Layout::Whole | Layout::Tree => reader.whole(open_file(&file.path)?)?,
         Layout::Database(kind) => reader.database(kind)?,
     }
     Ok(reader.part)
@@ -130,8 +131,16 @@ impl PartReader<'_> {
             // It was rewritten: its records have the same keys.
             *self.open = OpenTranscript::new(self.file, 0);
             self.open.whole.clone_from(&hash);
+            self.open.state.describe(&bytes);
         }
-        let mut found = records(self.file.host, &bytes);
+        let of_tree = match self.file.layout() {
+            Layout::Tree => opencode_tree::messages(&self.file.path, &bytes)?,
+            _ => Vec::new(),
+        };
+        let mut found = match self.file.layout() {
+            Layout::Tree => of_tree.iter().map(Vec::as_slice).collect(),
+            _ => records(self.file.host, &bytes),
+        };
         let is_settled = self.now_ms - self.file.modified_ms >= SETTLED_MS;
         if self.file.host == Host::Aider && !is_settled {
             // The last block may still grow. It is read when the next one begins, or later.

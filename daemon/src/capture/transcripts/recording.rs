@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use futures_util::future::join_all;
 use lored_hosts::transcript::Database;
-use lored_hosts::{Observation, Source, Subagent};
+use lored_hosts::{Host, Observation, Source, Subagent};
 use lored_redact::SecretCounts;
 
 use super::cursors::{ReadUpTo, check_of, open_file, short_hash};
@@ -112,7 +112,7 @@ impl Recorder {
         let is_following = self.is_following;
         let opened = blocking(move || match shared.layout() {
             Layout::Database(kind) => open_database(&cx, &shared, kind, is_following).map(Some),
-            Layout::Lines | Layout::Whole => open(&cx, shared),
+            Layout::Lines | Layout::Whole | Layout::Tree => open(&cx, shared),
         })
         .await?;
         let Some(open) = opened else {
@@ -248,8 +248,8 @@ fn open_database(
     } else if is_following {
         let started_ms = i64::try_from(cx.started / 1000).unwrap_or(i64::MAX);
         let since = cursors.map_or(started_ms, |cursors| cursors.since(started_ms));
-        open.bytes =
-            databases::end_of(kind, &file.path, since).map_err(|error| unreadable(file, &error))?;
+        databases::to_end(&mut open, kind, &file.path, since)
+            .map_err(|error| unreadable(file, &error))?;
     }
     Ok(open)
 }
@@ -260,7 +260,7 @@ fn open(cx: &Context, file: FoundFile) -> Result<Option<OpenTranscript>, Refusal
     let open = Capture::of(cx)?.open_files.take(&file.path);
     let known = cursors.and_then(|cursors| cursors.get(&file.path));
     let known = known.filter(|known| known.host == file.host.name());
-    if file.layout() == Layout::Whole {
+    if matches!(file.layout(), Layout::Whole | Layout::Tree) {
         // The content says whether it is the same, and its records whether they are.
         // One that was recorded is of a limited size.
         let known = known.filter(|known| known.bytes == file.bytes);
@@ -394,8 +394,8 @@ impl Preparing<'_> {
         let key = observation.key.as_str();
         let text = match observation.key.is_exact() {
             true => key.to_owned(),
-            // Without ids, the record of the file is one; rows may be rewritten.
-            false if matches!(self.file.layout(), Layout::Database(_)) => format!("{key}@{at_ms}"),
+            // Without ids, the record of the file is one; rows may be rewritten, and files taken over into a database.
+            false if is_in_rows(self.file) => format!("{key}@{at_ms}"),
             false => format!("{key}#{record}"),
         };
         let claim = claim(&caller, &text);
@@ -443,6 +443,11 @@ impl Preparing<'_> {
         self.callers.insert(whose, found.clone());
         Ok(found)
     }
+}
+
+/// Whether the records of a file are rows of a database, or become some.
+fn is_in_rows(file: &FoundFile) -> bool {
+    matches!(file.layout(), Layout::Database(_) | Layout::Tree) || file.host == Host::Goose
 }
 
 /// Returns the session of a file that names none.

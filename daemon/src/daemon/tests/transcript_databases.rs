@@ -8,6 +8,7 @@ use super::*;
 
 const OPENCODE: &str = ".local/share/opencode/opencode.db";
 const GOOSE: &str = ".local/share/goose/sessions/sessions.db";
+const CURSOR_WORKSPACE: &str = ".config/Cursor/User/workspaceStorage/8d1c/state.vscdb";
 const CURSOR: &str = ".config/Cursor/User/globalStorage/state.vscdb";
 
 impl Fixture {
@@ -215,6 +216,117 @@ async fn conversations_of_cursors_editor_are_read_when_no_answer_is_under_way() 
     assert_eq!(memory.import(&["cursor"]).await["recorded"], 0);
     put("composerData:c0ffee", &described(4, "completed"));
     assert_eq!(memory.import(&["cursor"]).await["recorded"], 0);
+}
+
+/// The oldest conversations are in one text of a workspace's database, and the folder beside it.
+#[tokio::test]
+async fn the_oldest_conversations_of_cursors_editor_are_read_once() {
+    let memory = memory();
+    let table = "CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)";
+    let host = memory.database(CURSOR_WORKSPACE, table);
+    let folder = json!({"folder": "file:///home/user/my%20project"});
+    let beside = CURSOR_WORKSPACE.replace("state.vscdb", "workspace.json");
+    memory.write(&beside, folder.to_string().as_bytes());
+    let put = |bubbles: Value| {
+        let chats = json!({"tabs": [{"tabId": "tab-1", "lastSendTime": 1_772_442_000_000_i64, "bubbles": bubbles}]});
+        let row = (
+            "workbench.panel.aichat.view.aichat.chatdata",
+            chats.to_string(),
+        );
+        host.execute("INSERT INTO ItemTable VALUES (?1, ?2)", row)
+            .unwrap();
+    };
+    let (first, second) = (
+        json!({"type": "user", "text": "Where is the parser?"}),
+        json!({"type": "ai", "rawText": "It is in parser.rs."}),
+    );
+    put(json!([first]));
+    assert_eq!(memory.import(&["cursor"]).await["recorded"], 1);
+    put(json!([first, second]));
+    assert_eq!(memory.import(&["cursor"]).await["recorded"], 1);
+    assert_eq!(memory.import(&["cursor"]).await["recorded"], 0);
+    let said = memory.said("cursor:tab-1").await;
+    let expected = [
+        ("user", "Where is the parser?"),
+        ("assistant", "It is in parser.rs."),
+    ];
+    let expected = expected.map(|(sender, text)| (sender.to_owned(), text.to_owned()));
+    assert_eq!(said, expected);
+    let events = memory.call(None, "read_events", json!({"limit": 50})).await;
+    assert!(
+        events.to_string().contains("/home/user/my project"),
+        "{events}"
+    );
+}
+
+/// Before its database, opencode kept a file for each session, message and part.
+#[tokio::test]
+async fn opencodes_older_files_are_read_as_its_export() {
+    let export: Value =
+        serde_json::from_slice(&fs::read(transcript("opencode.json")).unwrap()).unwrap();
+    let messages = export["messages"].as_array().unwrap();
+    let session = messages[0]["info"]["sessionID"].as_str().unwrap();
+    let memory = memory();
+    let storage = ".local/share/opencode/storage";
+    let write = |number: usize| {
+        for message in &messages[..number] {
+            let mut info = message["info"].clone();
+            let id = info["id"].as_str().unwrap().to_owned();
+            info.as_object_mut().unwrap().remove("sessionID");
+            let place = format!("{storage}/message/{session}/{id}.json");
+            memory.write(&place, info.to_string().as_bytes());
+            for part in message["parts"].as_array().unwrap() {
+                let place = format!("{storage}/part/{id}/{}.json", part["id"].as_str().unwrap());
+                memory.write(&place, part.to_string().as_bytes());
+            }
+        }
+        let described =
+            json!({"id": session, "directory": "/home/user/project", "time": {"updated": number}});
+        let place = format!("{storage}/session/p/{session}.json");
+        memory.write(&place, described.to_string().as_bytes());
+    };
+    write(messages.len() / 2);
+    let first = memory.import(&["opencode"]).await;
+    assert!(first["recorded"].as_u64().unwrap() > 3, "{first}");
+    assert_eq!(memory.import(&["opencode"]).await["recorded"], 0);
+    write(messages.len());
+    memory.import(&["opencode"]).await;
+    let own = memory.said(&format!("opencode:{session}")).await;
+    // Its database, which it made of the files, has nothing new.
+    let end = memory.steps().await;
+    let host = memory.database(OPENCODE, OPENCODE_TABLES);
+    fill_opencode(&host, messages);
+    let again = memory.import(&["opencode"]).await;
+    assert_eq!(again["recorded"], 0, "{again}");
+    assert_eq!(memory.steps().await, end);
+    let from_database = super::transcripts::memory();
+    let host = from_database.database(OPENCODE, OPENCODE_TABLES);
+    fill_opencode(&host, messages);
+    from_database.import(&["opencode"]).await;
+    assert_eq!(
+        from_database.said(&format!("opencode:{session}")).await,
+        own
+    );
+    assert_eq!(from_database.steps().await, end);
+}
+
+/// Goose took its older files over into its database, and left them where they were.
+#[tokio::test]
+async fn gooses_older_files_are_read_unless_it_took_them_over() {
+    let memory = memory();
+    let file = ".local/share/goose/sessions/20260302_1.jsonl";
+    memory.write(file, &fs::read(transcript("goose-older.jsonl")).unwrap());
+    let read = memory.import(&["goose"]).await;
+    assert_eq!(read["recorded"], 7, "{read}");
+    assert_eq!(memory.steps().await, 2);
+    let other = super::transcripts::memory();
+    other.write(file, &fs::read(transcript("goose-older.jsonl")).unwrap());
+    let tables = "CREATE TABLE sessions (id TEXT PRIMARY KEY, working_dir TEXT NOT NULL);
+        CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, message_id TEXT, session_id TEXT NOT NULL,
+            role TEXT NOT NULL, content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL);";
+    let _host = other.database(GOOSE, tables);
+    let read = other.import(&["goose"]).await;
+    assert_eq!(read["recorded"], 0, "{read}");
 }
 
 /// More changed messages than are listed at a time, all of one moment.

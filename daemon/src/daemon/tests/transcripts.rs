@@ -13,7 +13,7 @@ use crate::projects::CaptureTable;
 const NOW: u64 = 1_800_000_000_000_000;
 
 /// Fixtures with the places where their hosts keep them.
-const PLACES: [(&str, &str, &str); 12] = [
+const PLACES: [(&str, &str, &str); 14] = [
     (
         "claude-code",
         "claude-code.jsonl",
@@ -50,6 +50,16 @@ const PLACES: [(&str, &str, &str); 12] = [
         ".gemini/tmp/p/chats/session-2.jsonl",
     ),
     (
+        "gemini",
+        "gemini-older.json",
+        ".gemini/tmp/p/chats/session-3.json",
+    ),
+    (
+        "goose",
+        "goose-older.jsonl",
+        ".local/share/goose/sessions/20260302_1.jsonl",
+    ),
+    (
         "qwen",
         "qwen.jsonl",
         ".qwen/projects/-w/chats/e1ab535e.jsonl",
@@ -83,7 +93,7 @@ impl Fixture {
     }
 
     /// Writes a file below the home folder, long ago.
-    fn write(&self, path: &str, bytes: &[u8]) {
+    pub(super) fn write(&self, path: &str, bytes: &[u8]) {
         let path = self.home().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, bytes).unwrap();
@@ -161,6 +171,34 @@ async fn every_host_is_imported_once() {
         assert_eq!(again["recorded"], 0, "{name}: {again}");
         assert_eq!(memory.context().engine.position(), end, "{name}");
     }
+}
+
+/// Models and what they took, as the hosts count it, are in the description of a session.
+#[tokio::test]
+async fn what_models_took_is_summed_up() {
+    let memory = memory();
+    for (_, name, place) in PLACES {
+        if matches!(name, "codex.jsonl" | "gemini-older.json") {
+            memory.write(place, &fs::read(transcript(name)).unwrap());
+        }
+    }
+    memory.import(&[]).await;
+    memory.import(&[]).await;
+    let models = async |host_session: &str| {
+        let caller = Caller {
+            host_session: Some(host_session.to_owned()),
+            ..Caller::default()
+        };
+        let shown = memory.called(caller, "get_session", json!({})).await;
+        shown.unwrap()["models"].clone()
+    };
+    assert_eq!(
+        models("gemini:5c1f0e7a-0d0e-4b7e-9a51-0c9a3b1f2d3e").await,
+        json!([{"model": "gemini-2.5-pro", "calls": 2, "input": 1712, "output": 20, "cache_read": 100, "cache_written": 0}])
+    );
+    let codex = models("codex:01a207ab-d203-7293-bc53-ed913e0f7689").await;
+    assert_eq!(codex[0]["model"], json!("gpt-5.5"), "{codex}");
+    assert_eq!(codex[0]["input"], json!(10_425), "{codex}");
 }
 
 /// The kind of a subagent is in a file beside its transcript, and its session has one agent, whichever reports first.

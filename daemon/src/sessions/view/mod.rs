@@ -13,6 +13,7 @@
 //! | `h` hash of a host session, position | a session that it created while it had none, or joined; the last is its own |
 //! | `o` session | key of that row |
 //! | `x` session 0 position (u64) | a session whose work it continues from that position on: position (u64), id |
+//! | `y` session 0 model | calls of that model and their tokens: [`ModelUse`] |
 //! | `p` project · `t` | [`Counts`] of a project · of the store |
 //! | `f` `q` session | tombstone of a forgotten session: see [`super::tombstone`] |
 
@@ -20,13 +21,14 @@ mod continued;
 mod details;
 mod lease;
 mod list;
+mod model_use;
 
 use std::ops::ControlFlow;
 
 use super::host::HostSession;
 use super::tombstone;
 use crate::clock::Micros;
-use crate::events::capture::CaptureEvent;
+use crate::events::capture::{CaptureEvent, ObservationDetails};
 use crate::events::sessions::SessionEvent;
 use crate::events::{Event, body};
 use crate::log::{Actor, EventKind, Hash, Header, LoggedEvent, index};
@@ -37,9 +39,13 @@ pub use continued::{continued_by, continued_from};
 pub use details::{Details, agents, details, forks_of, preferences_of};
 pub use lease::{Lease, lease, leases};
 pub use list::{ListPlace, SessionFilter, newest, of_project};
+pub use model_use::{ModelUse, model_use};
 
-/// Keyspace of this view, version 7: sessions that continue others.
-pub const SPACE: Keyspace = Keyspace::new("sessions.7");
+/// Keyspace of this view, version 8: what models took.
+pub const SPACE: Keyspace = Keyspace::new("sessions.8");
+
+/// What an observation is that says what a call of a model took: see `lored_hosts::Observed::kind`.
+const TOKENS: &str = "tokens";
 
 /// Row of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -265,6 +271,9 @@ pub fn apply(
         {
             continued::note(rows, session, header.position, other);
         }
+        if observed.what == TOKENS {
+            model_use::note(rows, session, &body::<ObservationDetails>(event)?)?;
+        }
     }
     if is_new || effects.is_step {
         count(rows, row.project.as_deref(), |counts| {
@@ -363,7 +372,7 @@ pub fn forget(rows: &mut dyn RowsMut, session: &str) -> Result<(), Error> {
     details::forget(rows, session, ListPlace::of_row(&row))?;
     list::forget(rows, &row);
     forget_host(rows, session)?;
-    for tag in [b'g', b'l', continued::TAG] {
+    for tag in [b'g', b'l', continued::TAG, model_use::TAG] {
         remove_all(rows, SPACE, &key_in(tag, session, ""))?;
     }
     rows.remove(SPACE, &session_key);

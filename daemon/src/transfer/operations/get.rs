@@ -3,7 +3,7 @@
 use lore::protocol::coordination::ContinuedSession;
 use lore::protocol::names::word;
 use lore::protocol::sessions::{
-    GetSessionArgs, GetSessionReply, LeaseHeld, Pruning, TokenUsage, ToolExecution,
+    GetSessionArgs, GetSessionReply, LeaseHeld, ModelUse, Pruning, TokenUsage, ToolExecution,
 };
 use serde_json::{Map, Value};
 
@@ -26,6 +26,8 @@ const ENTITIES_MAX: usize = 10;
 const TOOLS_MAX: usize = 20;
 /// Maximum number of agents and of leases in the reply.
 const NAMES_MAX: usize = 100;
+/// Maximum number of models in the reply.
+const MODELS_MAX: usize = 50;
 /// Longer results are truncated to this size, in bytes.
 const RESULT_BYTES_MAX: usize = 2 * 1024;
 
@@ -112,6 +114,10 @@ pub fn transfer(read: &Read) -> Result<GetSessionReply, Refusal> {
             tool,
             packs: packs::tokens(rows, session)?,
         },
+        models: sessions::model_use(rows, session, MODELS_MAX)?
+            .into_iter()
+            .map(model_use)
+            .collect(),
         context_size: packs::context_size(rows, &lines)?,
         pruning_history: packs::prunings(rows, &lines)?
             .into_iter()
@@ -130,6 +136,17 @@ fn continued(session: &str, position: Position) -> Result<ContinuedSession, Refu
         session: session_id(session)?,
         position,
     })
+}
+
+fn model_use((model, of_model): (String, sessions::ModelUse)) -> ModelUse {
+    ModelUse {
+        model: Some(model).filter(|model| !model.is_empty()),
+        calls: of_model.calls,
+        input: of_model.input,
+        output: of_model.output,
+        cache_read: of_model.cache_read,
+        cache_written: of_model.cache_written,
+    }
 }
 
 fn pruning(pruned: packs::PruneTotals) -> Pruning {
