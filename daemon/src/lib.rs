@@ -27,6 +27,7 @@
 pub mod admin;
 pub mod api;
 mod background_jobs;
+mod background_priority;
 pub mod backup;
 pub mod budget;
 pub mod cache;

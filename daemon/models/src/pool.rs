@@ -17,6 +17,8 @@ pub struct Settings {
     pub second_tier: bool,
     /// Limit on the texts that the second tier embeds; the newest are selected.
     pub second_tier_chunks_max: u64,
+    /// Share of one processor that indexing gets while something is recorded, in percent.
+    pub background_share: u64,
     /// Folder of added models, instead of `models` in the data folder.
     pub folder: Option<PathBuf>,
 }
@@ -26,6 +28,7 @@ impl Default for Settings {
         Self {
             second_tier: true,
             second_tier_chunks_max: 200_000,
+            background_share: 25,
             folder: None,
         }
     }

@@ -14,6 +14,7 @@ use super::{Error, set};
 pub struct SearchTable {
     second_tier: Option<bool>,
     second_tier_chunks_max: Option<u64>,
+    background_share: Option<u64>,
     models: Option<PathBuf>,
 }
 
@@ -37,6 +38,16 @@ impl SearchTable {
             acts: EffectTime::NextStart,
             default: |config| Some(config.search.second_tier_chunks_max.to_string()),
         },
+        Setting {
+            key: "search.background_share",
+            description: "Share of one processor that indexing gets while something is recorded, in percent.",
+            takes: ValueType::Whole {
+                least: 1,
+                most: 100,
+            },
+            acts: EffectTime::NextStart,
+            default: |config| Some(config.search.background_share.to_string()),
+        },
         Setting::of_own(
             "search.models",
             ValueType::Path,
@@ -59,6 +70,13 @@ impl SearchTable {
             self.second_tier_chunks_max,
             0,
             10_000_000,
+        )?;
+        set(
+            &mut settings.background_share,
+            "background_share",
+            self.background_share,
+            1,
+            100,
         )?;
         if let Some(path) = self.models.as_ref().filter(|path| !path.is_absolute()) {
             let (name, path) = ("search.models", path.clone());
@@ -86,15 +104,17 @@ mod tests {
     fn models_are_set() {
         assert_eq!(parse("").unwrap(), Settings::default());
         let settings = parse(
-            "[search]\nsecond_tier = false\nsecond_tier_chunks_max = 5\nmodels = \"/srv/models\"",
+            "[search]\nsecond_tier = false\nsecond_tier_chunks_max = 5\nbackground_share = 7\nmodels = \"/srv/models\"",
         )
         .unwrap();
         assert!(!settings.second_tier);
         assert_eq!(settings.second_tier_chunks_max, 5);
+        assert_eq!(settings.background_share, 7);
         assert_eq!(settings.folder.unwrap(), Path::new("/srv/models"));
         for (text, reported) in [
             ("models = \"models\"", "absolute"),
             ("second_tier_chunks_max = 10000001", "from 0 to 10000000"),
+            ("background_share = 0", "from 1 to 100"),
             ("second_tiers = true", "second_tier"),
         ] {
             let error = parse(&format!("[search]\n{text}")).unwrap_err().to_string();

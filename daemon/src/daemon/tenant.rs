@@ -115,6 +115,7 @@ impl Tenant {
         let chunks_max = usize::try_from(config.search.second_tier_chunks_max);
         let search_limits = search::Limits {
             second_tier_chunks_max: chunks_max.unwrap_or(usize::MAX),
+            background_share: config.search.background_share,
             ..search::Limits::default()
         };
         let models = Arc::clone(&shared.models);

@@ -23,6 +23,8 @@ use crate::operation::Context;
 pub struct Limits {
     /// Maximum number of texts that the second tier embeds.
     pub second_tier_chunks_max: usize,
+    /// Share of one processor that indexing gets while something is recorded, in percent.
+    pub background_share: u64,
     /// Maximum time that a search waits for the indexes to catch up with the log, in milliseconds.
     pub wait_ms_max: u64,
 }
@@ -31,6 +33,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             second_tier_chunks_max: 200_000,
+            background_share: 25,
             wait_ms_max: 200,
         }
     }

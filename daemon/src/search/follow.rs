@@ -1,7 +1,8 @@
 //! Background indexing: applies new events, flushes in-memory segments, and makes missing vectors, so that searches
 //! find everything at once.
 //!
-//! It is one thread of low priority, so writes and searches go first. It holds a state only for milliseconds at a
+//! It is one thread of low priority, so writes and searches go first, and while something is recorded it has a share of the
+//! time. It holds a state only for milliseconds at a
 //! time, so that the store can always be compacted.
 
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::feature::SearchIndexes;
 use super::index::{AdvanceState, Index, IndexError};
+use crate::background_priority::{give_way, pause};
 use crate::log::Position;
 use crate::operation::Context;
 
@@ -27,8 +29,6 @@ const GO: Duration = Duration::from_millis(20);
 const SETTLE_AFTER: Duration = Duration::from_secs(5);
 /// Delay before a retry after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
-/// Niceness of the thread, from 0 to 19.
-const NICE: i32 = 5;
 
 /// Follows the log until the future is dropped.
 pub async fn run(cx: Arc<Context>) {
@@ -62,9 +62,7 @@ fn knock(wake: &SyncSender<()>) {
 }
 
 fn follow(cx: &Context, wakes: &Receiver<()>) {
-    if let Err(error) = rustix::process::nice(NICE) {
-        tracing::debug!(%error, "the priority of the indexing thread cannot be lowered");
-    }
+    give_way();
     let mut wait = SETTLE_AFTER;
     loop {
         let is_quiet = match wakes.recv_timeout(wait) {
@@ -123,7 +121,7 @@ fn work(cx: &Context, is_quiet: bool) -> Result<RemainingWork, IndexError> {
         return Ok(RemainingWork::Nothing);
     }
     let index = room.index()?;
-    catch_up(cx, &index)?;
+    catch_up(cx, room, &index)?;
     room.note(None);
     index.flush(is_quiet)?;
     let embedded = match cx.engine.published() {
@@ -176,16 +174,24 @@ pub fn take_out_forgotten(cx: &Context, within: Duration) -> Result<bool, String
     }
 }
 
-fn catch_up(cx: &Context, index: &Index) -> Result<(), IndexError> {
+fn catch_up(cx: &Context, room: &SearchIndexes, index: &Index) -> Result<(), IndexError> {
+    let mut worked_to = Position(0);
     while let Some(published) = cx.engine.published() {
-        if SearchIndexes::of(cx).is_ok_and(SearchIndexes::is_stopping) {
+        if room.is_stopping() {
             return Ok(());
         }
+        // Something was recorded while the last part was indexed.
+        let is_recording = worked_to != Position(0) && published.tail.position > worked_to;
+        worked_to = published.tail.position;
+        let began = Instant::now();
         match index.advance(&published, &cx.blobs, Instant::now() + GO)? {
             AdvanceState::All => return Ok(()),
             AdvanceState::Part(_) => {
                 drop(published);
                 index.flush(false)?;
+                if is_recording {
+                    std::thread::sleep(pause(began.elapsed(), room.limits.background_share));
+                }
             }
         }
     }

@@ -59,11 +59,16 @@ impl Corpus {
 
     /// Returns the text with this number, in sentences.
     pub fn text(&self, number: u64) -> String {
+        self.words(number, WORDS_EACH)
+    }
+
+    /// Returns the first words of the text with this number, in sentences.
+    pub fn words(&self, number: u64, words: usize) -> String {
         let mut random = Random::new(1000 + number);
         let mut text = String::new();
-        for at in 0..WORDS_EACH {
+        for at in 0..words {
             let word = self.word(&mut random, 1, WORDS);
-            let end = if at % SENTENCE == SENTENCE - 1 || at == WORDS_EACH - 1 {
+            let end = if at % SENTENCE == SENTENCE - 1 || at == words - 1 {
                 ". "
             } else {
                 " "

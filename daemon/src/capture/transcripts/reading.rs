@@ -18,9 +18,9 @@ use super::{FoundFile, Layout};
 /// Bytes that are read at a time.
 const BUFFER_BYTES: usize = 256 << 10;
 /// Bytes of a part.
-const PART_BYTES: u64 = 4 << 20;
+const PART_BYTES: u64 = 1 << 20;
 /// Observations of a part.
-const PART_OBSERVATIONS: usize = 1000;
+const PART_OBSERVATIONS: usize = 250;
 /// Largest file that is one text, in bytes.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
 /// Age of a Markdown file after which its last block is taken to be complete, in milliseconds.

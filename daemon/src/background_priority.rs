@@ -1,0 +1,60 @@
+//! How threads of the background give way to those that serve callers.
+
+use std::time::Duration;
+
+use thread_priority::{
+    NormalThreadSchedulePolicy, ThreadPriority, ThreadSchedulePolicy,
+    set_thread_priority_and_policy, thread_native_id,
+};
+
+/// Longest pause, so that a stop is not waited for.
+const PAUSE_MAX: Duration = Duration::from_millis(200);
+
+/// Lets the calling thread, and those that it starts, run when others do not need the processor.
+///
+/// The policy is for batch work, with the least weight, also if the daemon was started in real time. It is not the idle one:
+/// a thread that holds a lock must go on, however busy the machine is.
+pub fn give_way() {
+    let policy = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Batch);
+    if let Err(error) =
+        set_thread_priority_and_policy(thread_native_id(), ThreadPriority::Min, policy)
+    {
+        tracing::debug!(%error, "the priority of a background thread cannot be lowered");
+    }
+}
+
+/// Returns the pause after some work that leaves it a share of the time, in percent.
+#[must_use]
+pub fn pause(worked: Duration, share: u64) -> Duration {
+    let share = u32::try_from(share.clamp(1, 100)).unwrap_or(100);
+    (worked * (100 - share) / share).min(PAUSE_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_leave_a_share() {
+        for (share, paused_ms) in [(100, 0), (50, 20), (20, 80), (25, 60), (1, 200), (0, 200)] {
+            let paused = pause(Duration::from_millis(20), share);
+            assert_eq!(paused, Duration::from_millis(paused_ms), "{share}");
+        }
+    }
+
+    /// Threads inherit the policy, so the pools of libraries that such a thread starts have it, too.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_thread_and_those_that_it_starts_give_way() {
+        let policy = || thread_priority::thread_schedule_policy().ok();
+        let seen = std::thread::spawn(move || {
+            give_way();
+            (policy(), std::thread::spawn(policy).join().ok().flatten())
+        });
+        let batch = Some(ThreadSchedulePolicy::Normal(
+            NormalThreadSchedulePolicy::Batch,
+        ));
+        assert_eq!(seen.join().ok(), Some((batch, batch)));
+        assert_ne!(policy(), batch);
+    }
+}
