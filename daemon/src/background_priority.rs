@@ -23,6 +23,20 @@ pub fn give_way() {
     }
 }
 
+/// Does work in a thread of its own that gives way. Its caller waits for it, so that a stop does, too; it has to be off the
+/// event loop.
+///
+/// # Panics
+/// When the work does.
+pub fn giving_way<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let in_turn = || {
+        give_way();
+        work()
+    };
+    let done = std::thread::scope(|scope| scope.spawn(in_turn).join());
+    done.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
 /// Returns the pause after some work that leaves it a share of the time, in percent.
 #[must_use]
 pub fn pause(worked: Duration, share: u64) -> Duration {

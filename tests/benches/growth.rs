@@ -65,13 +65,14 @@ fn run(setup: &Setup) {
     let daemon = home.start();
     home.create_sessions(SESSIONS);
     let corpus = Corpus::new();
-    let asking = Asking {
+    let questions = Questions {
         home: &home,
         queries: corpus.queries(1000),
     };
     let names = [
         "recorded/s",
         "cpu us",
+        "lag",
         "indexed/s",
         "text ms",
         "hybrid",
@@ -89,7 +90,7 @@ fn run(setup: &Setup) {
     let mut points: Vec<Point> = Vec::new();
     for size in sizes(most) {
         let known = points.last().map_or(0, |point| point.events);
-        points.extend(grow(setup, &corpus, &asking, &daemon, known, size));
+        points.extend(grow(setup, &corpus, &questions, &daemon, known, size));
     }
     if let Ok(path) = std::env::var("LORE_BENCH_PLOT") {
         std::fs::write(&path, plot(&points)).expect("the plot is written");
@@ -111,26 +112,32 @@ fn sizes(most: u64) -> Vec<u64> {
 fn grow(
     setup: &Setup,
     corpus: &Corpus,
-    asking: &Asking<'_>,
+    questions: &Questions<'_>,
     daemon: &Server,
     known: u64,
     size: u64,
 ) -> Option<Point> {
-    let home = asking.home;
+    let home = questions.home;
     let steps = usize::try_from(size.checked_sub(known)?).ok()?;
     let cpu_before = daemon.cpu_seconds();
     let took = record(home, corpus, known, steps);
     let lag = lag(home);
-    let lagging = Asked::ALL.map(|asked| asking.time(asked, few).p50 / 1e3);
+    let lagging = Question::ALL.map(|question| questions.time(question, few).p50 / 1e3);
     let (left, from) = (self::lag(home), Instant::now());
     while self::lag(home) > 0 {
         std::thread::sleep(Duration::from_millis(20));
     }
     let indexed = left as f64 / from.elapsed().as_secs_f64();
     let cpu = (daemon.cpu_seconds() - cpu_before) * 1e6 / steps as f64;
-    let caught_up = [Asked::Text, Asked::Hybrid, Asked::Pack, Asked::Step].map(|asked| {
+    let caught_up = [
+        Question::Text,
+        Question::Hybrid,
+        Question::Pack,
+        Question::Step,
+    ]
+    .map(|question| {
         let mut trips = Vec::new();
-        asking.time(asked, |call| {
+        questions.time(question, |call| {
             one_by_one(setup.duration, |count| {
                 let began = Instant::now();
                 call(count);
@@ -209,14 +216,14 @@ fn few(call: &mut dyn FnMut(u64)) -> Figure {
 
 /// What is asked for.
 #[derive(Clone, Copy)]
-enum Asked {
+enum Question {
     Text,
     Hybrid,
     Pack,
     Step,
 }
 
-impl Asked {
+impl Question {
     const ALL: [Self; 3] = [Self::Text, Self::Hybrid, Self::Pack];
 
     const fn operation(self) -> &'static str {
@@ -229,29 +236,33 @@ impl Asked {
 }
 
 /// The daemon that is asked, and the words of the questions.
-struct Asking<'a> {
+struct Questions<'a> {
     home: &'a Home,
     queries: Vec<String>,
 }
 
-impl Asking<'_> {
+impl Questions<'_> {
     /// Makes the calls that `measure` asks for, each with other words.
-    fn time(&self, asked: Asked, measure: impl FnOnce(&mut dyn FnMut(u64)) -> Figure) -> Figure {
-        let mut client = Lored::connect(&self.home.socket(), asked.operation(), |_| true);
+    fn time(
+        &self,
+        question: Question,
+        measure: impl FnOnce(&mut dyn FnMut(u64)) -> Figure,
+    ) -> Figure {
+        let mut client = Lored::connect(&self.home.socket(), question.operation(), |_| true);
         let mut random = Random::new(9);
         let mut queries = self.queries.iter().cycle();
         measure(&mut |_| {
             let words = queries.next().map_or("", String::as_str);
-            let body = match asked {
-                Asked::Text => format!(r#"{{"query":"{words}","mode":"text"}}"#),
-                Asked::Hybrid => format!(r#"{{"query":"{words}","mode":"hybrid"}}"#),
-                Asked::Pack => {
+            let body = match question {
+                Question::Text => format!(r#"{{"query":"{words}","mode":"text"}}"#),
+                Question::Hybrid => format!(r#"{{"query":"{words}","mode":"hybrid"}}"#),
+                Question::Pack => {
                     let number = random.below(1 << 40);
                     format!(
                         r#"{{"session":"bench-0","message":"{words} {number}","max_tokens":4000}}"#
                     )
                 }
-                Asked::Step => r#"{"session":"bench-0","step":1}"#.to_owned(),
+                Question::Step => r#"{"session":"bench-0","step":1}"#.to_owned(),
             };
             client.trip(&[body.as_bytes()]);
         })

@@ -114,7 +114,7 @@ fn index_ours(folder: &Path, texts: &[String]) {
                         time: 0,
                     },
                     text: text.clone(),
-                    around: String::new(),
+                    before: None,
                 })
             })
             .collect();

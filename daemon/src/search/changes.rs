@@ -1,7 +1,8 @@
 //! The changes that an event makes to the search indexes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lored_retrieval::text::{Change, IndexedText, NewText, key};
 
@@ -19,6 +20,8 @@ use crate::store::{Blobs, Error};
 const BESIDE: usize = 2;
 /// Number of preceding events of the session that are searched for these texts.
 const LOOKED_BACK: usize = 16;
+/// Sessions whose last texts are known.
+const SESSIONS_MAX: usize = 256;
 
 /// The changes of one event.
 #[derive(Debug, Default)]
@@ -34,11 +37,18 @@ pub struct Changes {
     pub again: Vec<(Position, RecordKey)>,
 }
 
-/// Computes the changes of an event. A text that cannot be read is omitted and logged.
-pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Changes, Error> {
+/// Computes the changes of an event. A text that cannot be read is omitted and logged. `recent` knows the events that were
+/// read before it, in the order of the log.
+pub fn changes(
+    log: &Log<'_>,
+    blobs: &Blobs,
+    event: &LoggedEvent,
+    recent: &mut RecentTexts,
+) -> Result<Changes, Error> {
     let before = event.position().0;
     let mut changes = Changes::default();
     let Some(meta) = Event::of(event)? else {
+        recent.note(event, None);
         return Ok(changes);
     };
     let text = &mut changes.text;
@@ -84,7 +94,10 @@ pub fn changes(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Chan
         | EventEffect::Checkpoint(_)
         | EventEffect::Nothing => {}
     }
-    add(log, blobs, event, &meta, &mut changes)?;
+    if changes.is_forgetting {
+        recent.clear();
+    }
+    add(log, blobs, event, &meta, recent, &mut changes)?;
     Ok(changes)
 }
 
@@ -94,6 +107,7 @@ fn add(
     blobs: &Blobs,
     event: &LoggedEvent,
     meta: &Event,
+    recent: &mut RecentTexts,
     changes: &mut Changes,
 ) -> Result<(), Error> {
     let position = event.position().0;
@@ -106,9 +120,19 @@ fn add(
         Err(error) => return Err(error),
     };
     let Some(found) = found else {
+        recent.note(event, None);
         return Ok(());
     };
-    let beside = context_of(log, blobs, event, &found)?;
+    let short = found.short_text();
+    let before = match short.is_some() && is_talk(event) {
+        true => match recent.before(event) {
+            Some(before) => before,
+            None => before_of(log, blobs, event)?,
+        },
+        false => Vec::new(),
+    };
+    let beside = before.concat();
+    recent.note(event, is_talk(event).then(|| short.map(Arc::from)));
     for (number, piece) in (0..).zip(&found.all) {
         let unit = IndexedText {
             key: key(position, number),
@@ -119,18 +143,16 @@ fn add(
             time: found.time,
         };
         let text = found.indexed(piece);
-        let around = match is_talk(event) {
-            true => format!("{beside}{text}"),
-            false => String::new(),
-        };
         let embedded = EmbeddedText {
             context: beside.clone(),
             text: found.embedded(piece),
         };
         changes.embed.push((unit.key, embedded));
-        changes
-            .text
-            .push(Change::Add(NewText { unit, text, around }));
+        changes.text.push(Change::Add(NewText {
+            unit,
+            text,
+            before: is_talk(event).then(|| before.clone()),
+        }));
     }
     Ok(())
 }
@@ -171,7 +193,8 @@ pub fn added_anew(
         {
             let position = position.0;
             changes.text.push(Change::RemovePosition { position });
-            add(log, blobs, &event, &meta, &mut changes)?;
+            let mut none = RecentTexts::default();
+            add(log, blobs, &event, &meta, &mut none, &mut changes)?;
         }
     }
     Ok(changes)
@@ -218,13 +241,18 @@ pub(super) fn context_of(
     event: &LoggedEvent,
     own: &Pieces,
 ) -> Result<String, Error> {
-    let Some(session) = event.header.session.as_deref().filter(|_| is_talk(event)) else {
-        return Ok(String::new());
-    };
-    if own.short_text().is_none() {
-        return Ok(String::new());
+    match is_talk(event) && own.short_text().is_some() {
+        true => Ok(before_of(log, blobs, event)?.concat()),
+        false => Ok(String::new()),
     }
-    let mut texts: Vec<String> = Vec::new();
+}
+
+/// Reads the short ones of the two texts before an event in its session, in order.
+fn before_of(log: &Log<'_>, blobs: &Blobs, event: &LoggedEvent) -> Result<Vec<Arc<str>>, Error> {
+    let Some(session) = event.header.session.as_deref() else {
+        return Ok(Vec::new());
+    };
+    let mut texts: Vec<Arc<str>> = Vec::new();
     let (mut before, mut looked) = (0, 0);
     log.back(
         EventScope::Session(session),
@@ -235,7 +263,7 @@ pub(super) fn context_of(
                 && let Ok(Some(found)) = pieces(log, blobs, &earlier)
             {
                 before += 1;
-                texts.extend(found.short_text());
+                texts.extend(found.short_text().map(Arc::from));
             }
             Ok(match before < BESIDE && looked < LOOKED_BACK {
                 true => ControlFlow::Continue(()),
@@ -244,7 +272,48 @@ pub(super) fn context_of(
         },
     )?;
     texts.reverse();
-    Ok(texts.concat())
+    Ok(texts)
+}
+
+/// An event of a session: whether it is a text of talk, and that text if it is short.
+type RecentText = Option<Option<Arc<str>>>;
+
+/// The last texts of sessions, so that a walk along the log reads no event twice.
+#[derive(Debug, Default)]
+pub struct RecentTexts(HashMap<String, VecDeque<RecentText>>);
+
+impl RecentTexts {
+    /// Notes an event of the walk.
+    fn note(&mut self, event: &LoggedEvent, text: RecentText) {
+        let Some(session) = event.header.session.as_deref() else {
+            return;
+        };
+        if !self.0.contains_key(session) {
+            if self.0.len() >= SESSIONS_MAX {
+                self.0.clear();
+            }
+            self.0.insert(session.to_owned(), VecDeque::new());
+        }
+        if let Some(last) = self.0.get_mut(session) {
+            last.truncate(LOOKED_BACK - 1);
+            last.push_front(text);
+        }
+    }
+
+    /// Returns what [`before_of`] reads, if the walk has come by all of it.
+    fn before(&self, event: &LoggedEvent) -> Option<Vec<Arc<str>>> {
+        let last = self.0.get(event.header.session.as_deref()?)?;
+        let talk = last.iter().flatten().take(BESIDE);
+        let mut texts: Vec<Arc<str>> = talk.clone().flatten().cloned().collect();
+        let is_whole = talk.count() == BESIDE || last.len() == LOOKED_BACK;
+        texts.reverse();
+        is_whole.then_some(texts)
+    }
+
+    /// Forgets all: a text may have been forgotten.
+    fn clear(&mut self) {
+        self.0.clear();
+    }
 }
 
 #[cfg(test)]

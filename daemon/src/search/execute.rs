@@ -13,6 +13,7 @@ use lored_retrieval::ranking::{
 use lored_retrieval::text::{Class, IndexedText, Query, Terms};
 use lored_retrieval::vectors::VectorError;
 
+use super::ascending_keys::AscendingKeys;
 use super::filter::Scope;
 use super::index::{AdvanceState, Index, IndexError};
 use super::request::{Mode, SearchRequest};
@@ -230,10 +231,8 @@ impl Search<'_> {
         };
         let query = model.embed(&self.ask.query);
         let store = ranking.read();
-        let wanted = |key: u64| match &among {
-            Some(among) => among.binary_search(&key).is_ok(),
-            None => true,
-        };
+        let wanted = among.as_deref().map(AscendingKeys::new);
+        let wanted = |key: u64| wanted.as_ref().is_none_or(|among| among.has(key));
         let mut hits: Vec<(u64, f32)> = Vec::new();
         for hit in store.search(&query, limit, wanted)? {
             // A vector can outlive its text if the text was removed while the text index was rebuilt.

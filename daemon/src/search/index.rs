@@ -17,7 +17,7 @@ use lored_models::{EmbeddingStage, ModelError, ModelPool};
 use lored_retrieval::text::{self, TextIndex};
 use lored_retrieval::vectors::VectorError;
 
-use super::changes::{Changes, added_anew, changes};
+use super::changes::{Changes, RecentTexts, added_anew, changes};
 use super::searchable_text::EmbeddedText;
 use super::stages::{StageIndex, VERSION, remove, stage};
 use crate::engine::PublishedState;
@@ -264,11 +264,12 @@ impl Index {
         let mut all = Changes::default();
         let (mut to, mut events, mut bytes) = (applied, 0, 0);
         let mut again = Vec::new();
+        let mut recent = RecentTexts::default();
         log.walk_whole(Position(applied.0 + 1), &mut |event, _| {
             if event.position() > published.tail.position {
                 return Ok(ControlFlow::Break(()));
             }
-            let one = changes(&log, blobs, &event)?;
+            let one = changes(&log, blobs, &event, &mut recent)?;
             to = event.position();
             events += 1;
             bytes += one

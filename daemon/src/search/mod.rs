@@ -3,6 +3,7 @@
 //! The module has no events. A background thread follows the log and feeds the indexes ([`lored_retrieval`]), which
 //! can be deleted at any time. A search first applies the events that they lack, so acknowledged writes are found.
 
+mod ascending_keys;
 mod changes;
 mod checkpoint_text;
 mod dates;

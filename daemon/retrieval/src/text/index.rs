@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 use super::analyser::Analyser;
 use super::error::{Error, contained};
 use super::indexed_text::{Change, Class, IndexedText, Kind};
-use super::memory_segment::{AnalysedText, MemorySegment};
+use super::memory_segment::{AnalysedText, MemorySegment, WordsBefore};
 use super::postings::{CorpusCounts, DeletionMask, LivePart, PostingsPart, Removals, View};
 use super::search::{self, Filter, Query, ScoreAccumulator, Terms, TextHits};
 use super::segment_store::{Deletions, Segment, SegmentStore};
@@ -40,6 +40,7 @@ struct State {
 #[derive(Default)]
 struct Tools {
     analyser: Analyser,
+    before: WordsBefore,
     accumulator: ScoreAccumulator,
 }
 
@@ -118,7 +119,11 @@ impl TextIndex {
             .iter()
             .rev()
             .filter_map(|change| match change {
-                Change::Add(addition) => Some(AnalysedText::of(addition, &mut tools.analyser)),
+                Change::Add(addition) => Some(AnalysedText::of(
+                    addition,
+                    &mut tools.analyser,
+                    &mut tools.before,
+                )),
                 Change::RemoveGroup { .. }
                 | Change::RemoveSession { .. }
                 | Change::RemovePosition { .. } => None,
@@ -239,6 +244,7 @@ impl TextIndex {
             let Tools {
                 analyser,
                 accumulator,
+                ..
             } = &mut tools;
             search::search(&state.views(), query, filter, analyser, accumulator)
         })?;

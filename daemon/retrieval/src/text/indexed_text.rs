@@ -1,5 +1,7 @@
 //! The searchable units, and the changes to them.
 
+use std::sync::Arc;
+
 /// Bits of a key that hold the number of a unit within its position.
 const NUMBER_BITS: u32 = 20;
 
@@ -141,7 +143,7 @@ pub struct NewText {
     pub unit: IndexedText,
     /// The unit's own text.
     pub text: String,
-    /// For talk, the text together with the two texts before it in the session. Empty for documents, where it is
-    /// not indexed.
-    pub around: String,
+    /// For talk that is found by what stands around it, too: the texts before it in the session, each a paragraph. They are
+    /// indexed with the text, beside the text alone. `None` where the text alone is indexed, as in documents.
+    pub before: Option<Vec<Arc<str>>>,
 }

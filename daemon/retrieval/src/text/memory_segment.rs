@@ -16,6 +16,9 @@ const UNIT_BYTES: usize = 240;
 /// Estimated size of a posting and its copy in the list of its unit, in bytes.
 const POSTING_BYTES: usize = 20;
 
+/// Texts before others whose words are kept.
+const BEFORE_MAX: usize = 256;
+
 /// The distinct words of a text with their counts, and the length of the text in words.
 #[derive(Default)]
 pub struct WordCounts {
@@ -45,24 +48,44 @@ impl WordCounts {
     }
 }
 
+/// The words of texts that stand before others: each text stands before two.
+#[derive(Default)]
+pub struct WordsBefore(FxHashMap<Arc<str>, Arc<WordCounts>>);
+
+impl WordsBefore {
+    fn of(&mut self, text: &Arc<str>, analyser: &mut Analyser) -> Arc<WordCounts> {
+        if self.0.len() >= BEFORE_MAX && !self.0.contains_key(text) {
+            self.0.clear();
+        }
+        let counted = self.0.entry(Arc::clone(text));
+        let counted = counted.or_insert_with(|| Arc::new(WordCounts::of(text, analyser)));
+        Arc::clone(counted)
+    }
+}
+
 /// A unit with its words, analysed before any lock is taken.
 pub struct AnalysedText {
     unit: IndexedText,
     own: WordCounts,
-    around: WordCounts,
+    /// The words of each text before it; `None` if the text alone is indexed.
+    before: Option<Vec<Arc<WordCounts>>>,
 }
 
 impl AnalysedText {
     /// Analyses the texts of a unit.
-    pub fn of(addition: &NewText, analyser: &mut Analyser) -> Self {
-        let around = match addition.unit.kind.class() {
-            Class::Documents => WordCounts::default(),
-            Class::Talk => WordCounts::of(&addition.around, analyser),
+    pub fn of(addition: &NewText, analyser: &mut Analyser, known: &mut WordsBefore) -> Self {
+        let before = match addition.unit.kind.class() {
+            Class::Documents => None,
+            Class::Talk => addition.before.as_ref(),
         };
+        let before = before.map(|texts| {
+            let texts = texts.iter().map(|text| known.of(text, analyser));
+            texts.collect()
+        });
         Self {
             unit: addition.unit,
             own: WordCounts::of(&addition.text, analyser),
-            around,
+            before,
         }
     }
 
@@ -83,15 +106,16 @@ struct Terms {
 }
 
 impl Terms {
-    /// Adds the words of unit `at`, and returns them as term numbers.
-    fn put(&mut self, at: u32, words: WordCounts, bytes: &mut usize) -> NumberedTerms {
-        let mut numbered = Vec::with_capacity(words.counts.len());
-        for (term, count) in words.counts {
-            let number = match self.numbers.get(&*term) {
+    /// Adds the words of unit `at`, which are those of some texts, and returns them as term numbers.
+    fn put(&mut self, at: u32, texts: &[&WordCounts], bytes: &mut usize) -> NumberedTerms {
+        let words = texts.iter().map(|text| text.counts.len()).sum();
+        let mut numbered = Vec::with_capacity(words);
+        for (term, count) in texts.iter().flat_map(|text| &text.counts) {
+            let number = match self.numbers.get(&**term) {
                 Some(number) => *number,
                 None => {
                     let number = self.names.len() as u32;
-                    let name: Arc<str> = term.into();
+                    let name: Arc<str> = Arc::from(&**term);
                     *bytes += TERM_BYTES + name.len();
                     self.numbers.insert(name.clone(), number);
                     self.names.push(name);
@@ -99,10 +123,22 @@ impl Terms {
                     number
                 }
             };
-            if let Some(postings) = self.postings.get_mut(number as usize) {
-                postings.push((at, count));
+            let Some(postings) = self.postings.get_mut(number as usize) else {
+                continue;
+            };
+            match postings.last_mut() {
+                // A text before has it, too.
+                Some((last, known)) if *last == at => *known = known.saturating_add(*count),
+                _ => {
+                    postings.push((at, *count));
+                    numbered.push((number, 0));
+                }
             }
-            numbered.push((number, count));
+        }
+        for (number, count) in &mut numbered {
+            let postings = self.postings.get(*number as usize);
+            let last = postings.and_then(|postings| postings.last());
+            *count = last.map_or(0, |(_, count)| *count);
         }
         *bytes += numbered.len() * POSTING_BYTES;
         numbered.into()
@@ -165,20 +201,28 @@ impl LivePart<MemorySegment> {
 
     /// Adds a unit.
     pub fn add(&mut self, prepared: AnalysedText) {
-        let AnalysedText { unit, own, around } = prepared;
+        let AnalysedText { unit, own, before } = prepared;
+        let mut around: Vec<&WordCounts> = Vec::new();
+        if let Some(before) = &before {
+            around.extend(before.iter().map(|text| &**text));
+            around.push(&own);
+        }
+        let around_length = around
+            .iter()
+            .fold(0_u32, |sum, text| sum.saturating_add(text.length));
         let Some(fresh) = Arc::get_mut(&mut self.part) else {
             unreachable!("no flush writes the segment that receives units");
         };
         let at = fresh.units.len() as u32;
-        self.tally.add(unit.kind, own.length, around.length);
+        self.tally.add(unit.kind, own.length, around_length);
         fresh.own_lengths.push(own.length);
-        fresh.around_lengths.push(around.length);
+        fresh.around_lengths.push(around_length);
         fresh.bytes += UNIT_BYTES;
+        let around = fresh.terms.around.put(at, &around, &mut fresh.bytes);
         let own = {
             let terms = fresh.terms.get_mut(Field::own(unit.kind.class()));
-            terms.put(at, own, &mut fresh.bytes)
+            terms.put(at, &[&own], &mut fresh.bytes)
         };
-        let around = fresh.terms.around.put(at, around, &mut fresh.bytes);
         fresh.words.push([own, around]);
         fresh.by_key.insert(unit.key, at);
         fresh.by_group.entry(unit.group).or_default().push(at);

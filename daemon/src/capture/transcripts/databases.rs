@@ -3,19 +3,18 @@
 //! A database is opened read-only, and only while a part is read. Its file may contain any bytes: no code of its schema runs,
 //! values have a limit, and a table that is another one is an error.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lored_hosts::transcript::Database;
-use percent_encoding::percent_decode_str;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Map, Value, json};
 
-use super::cursors::{open_file, short_hash};
+use super::cursor_database;
 use super::open_files::OpenTranscript;
 
 /// Limit on a value, in bytes.
@@ -29,16 +28,8 @@ const ROWS_MAX: u32 = 100;
 const PART_BYTES: usize = 8 << 20;
 /// Bytes of one record, beyond which the rest of a message is left out.
 pub(super) const RECORD_BYTES_MAX: usize = 64 << 20;
-/// The table of Cursor's conversations.
-const CURSOR_TABLE: &str = "cursorDiskKV";
-/// Bytes of the description of a workspace that are read.
-const WORKSPACE_BYTES_MAX: u64 = 64 << 10;
-/// Bubbles of a conversation that are read.
-const BUBBLES_MAX: usize = 20_000;
-/// Bytes of the bubbles of a conversation that are read.
-const BUBBLES_BYTES_MAX: usize = 64 << 20;
 /// Time after which an answer that never ended is taken as it is, in milliseconds.
-const ABANDONED_MS: i64 = 10 * 60_000;
+pub(super) const ABANDONED_MS: i64 = 10 * 60_000;
 
 /// The next records of a database.
 #[derive(Debug, Default)]
@@ -71,7 +62,7 @@ pub fn read_on(
     match kind {
         Database::OpenCode => opencode(&connection, open, now_ms),
         Database::Goose => goose(&connection, open),
-        Database::Cursor => cursor(&connection, open, path, now_ms),
+        Database::Cursor => cursor_database::read_on(&connection, open, path, now_ms),
     }
     .map_err(explained)
 }
@@ -94,21 +85,16 @@ pub fn to_end(
     let end = match kind {
         Database::OpenCode => Ok(now_ms),
         Database::Goose => last("SELECT max(id) FROM messages"),
-        Database::Cursor => has_table(&connection, CURSOR_TABLE).and_then(|is_there| {
-            if let Some((_, hash)) = old_chats(&connection)? {
-                open.whole = hash;
-            }
-            match is_there {
-                true => last("SELECT max(rowid) FROM cursorDiskKV"),
-                false => Ok(0),
-            }
+        Database::Cursor => cursor_database::end(&connection).map(|(end, old)| {
+            open.whole = old;
+            end
         }),
     };
     open.bytes = u64::try_from(end.map_err(explained)?).unwrap_or_default();
     Ok(())
 }
 
-fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+pub(super) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = ?1";
     Ok(connection.query_row::<i64, _, _>(sql, [name], |row| row.get(0))? > 0)
 }
@@ -153,7 +139,7 @@ fn explained(error: rusqlite::Error) -> io::Error {
 }
 
 /// Returns a column as bytes; empty if it is null or a number.
-fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
+pub(super) fn bytes<'r>(row: &'r Row<'_>, column: usize) -> rusqlite::Result<&'r [u8]> {
     Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes,
         _ => &[],
@@ -321,154 +307,6 @@ fn goose(connection: &Connection, open: &mut OpenTranscript) -> rusqlite::Result
     }
     found.is_at_end = number < ROWS_MAX && size < PART_BYTES;
     Ok(found)
-}
-
-/// A conversation is read when its description was rewritten and says that no answer is in progress. The oldest ones, which
-/// a workspace's database has in one text, are read after the others.
-fn cursor(
-    connection: &Connection,
-    open: &mut OpenTranscript,
-    path: &Path,
-    now_ms: i64,
-) -> rusqlite::Result<Records> {
-    let mut found = Records::default();
-    if has_table(connection, CURSOR_TABLE)? {
-        let sql = "SELECT rowid, value FROM cursorDiskKV WHERE rowid > ?1 AND key >= 'composerData:' \
-                   AND key < 'composerData;' ORDER BY rowid LIMIT 1";
-        let from = i64::try_from(open.bytes).unwrap_or(i64::MAX);
-        let mut next = connection.prepare(sql)?;
-        let mut rows = next.query([from])?;
-        if let Some(row) = rows.next()? {
-            let place: i64 = row.get(0)?;
-            let described: Value = serde_json::from_slice(bytes(row, 1)?).unwrap_or_default();
-            let at = |name: &str| described.get(name).and_then(Value::as_i64);
-            let updated = at("lastUpdatedAt").or_else(|| at("createdAt"));
-            let is_in_progress =
-                described.get("status").and_then(Value::as_str) == Some("generating");
-            open.bytes = u64::try_from(place).unwrap_or_default();
-            if !is_in_progress || now_ms - updated.unwrap_or_default() >= ABANDONED_MS {
-                found.records = bubbles(connection, &described, path)?;
-            }
-            return Ok(found);
-        }
-    }
-    found.is_at_end = true;
-    if let Some((chats, hash)) = old_chats(connection)?
-        && hash != open.whole
-    {
-        open.whole = hash;
-        let folder = workspace_of(path);
-        let tabs = chats.get("tabs").and_then(Value::as_array);
-        for tab in tabs.into_iter().flatten().take(BUBBLES_MAX) {
-            found
-                .records
-                .extend(bubbles_within(tab, "tabId", "bubbles", folder.as_deref()));
-        }
-    }
-    Ok(found)
-}
-
-/// Returns the conversations of the oldest form with their hash, if there are some.
-fn old_chats(connection: &Connection) -> rusqlite::Result<Option<(Value, String)>> {
-    if !has_table(connection, "ItemTable")? {
-        return Ok(None);
-    }
-    let mut value = connection.prepare("SELECT value FROM ItemTable WHERE key = ?1")?;
-    let mut rows = value.query(["workbench.panel.aichat.view.aichat.chatdata"])?;
-    let Some(row) = rows.next()? else {
-        return Ok(None);
-    };
-    let text = bytes(row, 0)?;
-    let chats = serde_json::from_slice(text).unwrap_or_default();
-    Ok(Some((chats, short_hash(text))))
-}
-
-/// Returns the folder of a workspace, which stands beside its database.
-fn workspace_of(path: &Path) -> Option<String> {
-    let mut text = Vec::new();
-    let described = open_file(&path.with_file_name("workspace.json")).ok()?;
-    described
-        .take(WORKSPACE_BYTES_MAX)
-        .read_to_end(&mut text)
-        .ok()?;
-    let described: Value = serde_json::from_slice(&text).ok()?;
-    folder_of_uri(described.get("folder")?.as_str()?)
-}
-
-/// Returns the bubbles that a description of a conversation has itself.
-fn bubbles_within(described: &Value, id: &str, list: &str, folder: Option<&str>) -> Vec<Vec<u8>> {
-    let Some(session) = described.get(id).and_then(Value::as_str) else {
-        return Vec::new();
-    };
-    let at = ["createdAt", "lastSendTime"].into_iter();
-    let at = at.filter_map(|name| described.get(name)).next();
-    let bubbles = described.get(list).and_then(Value::as_array);
-    let bubbles = bubbles.into_iter().flatten().take(BUBBLES_MAX);
-    let with_own = |bubble: &Value| {
-        let folder = folder_of(bubble).or_else(|| folder.map(str::to_owned));
-        let mut own = fields(&[("session", Some(session)), ("cwd", folder.as_deref())]);
-        let at = at.cloned().unwrap_or_default();
-        own.insert("conversationCreatedAt".to_owned(), at);
-        with_fields(own, bubble.to_string().as_bytes())
-    };
-    bubbles.filter_map(with_own).collect()
-}
-
-fn bubbles(
-    connection: &Connection,
-    described: &Value,
-    path: &Path,
-) -> rusqlite::Result<Vec<Vec<u8>>> {
-    let Some(session) = described.get("composerId").and_then(Value::as_str) else {
-        return Ok(Vec::new());
-    };
-    let workspace = workspace_of(path);
-    // The older form, with its bubbles inside.
-    let mut found = bubbles_within(
-        described,
-        "composerId",
-        "conversation",
-        workspace.as_deref(),
-    );
-    let mut value = connection.prepare("SELECT value FROM cursorDiskKV WHERE key = ?1")?;
-    let (mut folder, mut size) = (None, 0);
-    let headers = described
-        .get("fullConversationHeadersOnly")
-        .and_then(Value::as_array);
-    for header in headers.into_iter().flatten().take(BUBBLES_MAX) {
-        let Some(id) = header.get("bubbleId").and_then(Value::as_str) else {
-            continue;
-        };
-        let key = format!("bubbleId:{session}:{id}");
-        let mut rows = value.query([key])?;
-        let Some(row) = rows.next()? else { continue };
-        let bubble = bytes(row, 0)?;
-        size += bubble.len();
-        if size > BUBBLES_BYTES_MAX {
-            break;
-        }
-        if folder.is_none() {
-            let described = serde_json::from_slice(bubble).ok();
-            folder = described.as_ref().and_then(folder_of);
-        }
-        let cwd = folder.as_deref().or(workspace.as_deref());
-        let mut own = fields(&[("session", Some(session)), ("cwd", cwd)]);
-        let created = described.get("createdAt").cloned().unwrap_or_default();
-        own.insert("conversationCreatedAt".to_owned(), created);
-        found.extend(with_fields(own, bubble));
-    }
-    Ok(found)
-}
-
-/// Returns the folder that a bubble was written in.
-fn folder_of(bubble: &Value) -> Option<String> {
-    folder_of_uri(bubble.get("workspaceUris")?.get(0)?.as_str()?)
-}
-
-/// Returns the path of a `file:` URI.
-fn folder_of_uri(uri: &str) -> Option<String> {
-    let path = percent_decode_str(uri.strip_prefix("file://")?);
-    Some(path.decode_utf8().ok()?.into_owned())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! both report is recorded once; what has other ids is found by its content (see [`super::marks`]). How far a file was read
 //! is kept beside the log: if it is lost, the file is read again, and nothing is recorded twice.
 
+mod cursor_database;
 mod cursors;
 mod databases;
 mod files;

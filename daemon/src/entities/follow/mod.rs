@@ -18,6 +18,7 @@ use super::feature::Entities;
 use super::merging::{self, DescribedEntity};
 use super::recognition::{MergedMatches, SessionContext};
 use super::view;
+use crate::background_priority::giving_way;
 use crate::error::{Code, Refusal};
 use crate::events;
 use crate::events::entities::{Source, TextEntities};
@@ -39,6 +40,8 @@ pub const NAME: &str = "entities";
 /// Maximum number of events read in one pass, and of bytes of results searched in one pass.
 const EVENTS_MAX: usize = 500;
 const BYTES_MAX: u64 = 4 << 20;
+/// Texts of one pass that are searched at once: a message may wait for them. More of them give way to callers.
+const FEW: usize = 16;
 /// Time for which texts are collected and searched together in one event, unless a caller waits. A burst of
 /// steps is therefore not delayed by one event after each step.
 const TOGETHER: Duration = Duration::from_millis(10);
@@ -170,11 +173,18 @@ async fn advance(cx: &Arc<Context>, done: Position) -> Result<Position, Refusal>
     blocking(move || Entities::of(&shared)?.packs()).await?;
     let state = State::live(cx, None).await?;
     let shared = Arc::clone(cx);
-    let (notes, to) = blocking(move || {
+    let notes = blocking(move || {
+        let texts = pending_texts.len();
         let known = known(&shared, &state, pending_texts)?;
         drop(state);
-        let notes = known.into_iter().filter_map(|one| search(&shared, one));
-        Ok((notes.collect::<Vec<RecordExtraction>>(), to))
+        let search = || {
+            let notes = known.into_iter().filter_map(|one| search(&shared, one));
+            notes.collect::<Vec<RecordExtraction>>()
+        };
+        Ok(match texts > FEW {
+            true => giving_way(search),
+            false => search(),
+        })
     })
     .await?;
     for note in notes {

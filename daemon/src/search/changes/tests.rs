@@ -16,8 +16,9 @@ const LETTERS: std::ops::Range<u16> = 3..43;
 fn after(fixture: &Fixture, blobs: &Blobs, position: u64) -> Vec<Changes> {
     let log = Log::new(&fixture.rows);
     let mut found = Vec::new();
+    let mut recent = RecentTexts::default();
     log.walk(Position(position + 1), &mut |event, _| {
-        found.push(changes(&log, blobs, &event)?);
+        found.push(changes(&log, blobs, &event, &mut recent)?);
         Ok(ControlFlow::Continue(()))
     })
     .unwrap();

@@ -60,7 +60,7 @@ fn take_in_text(index: &Index, position: u64) -> u64 {
     let addition = NewText {
         unit,
         text: format!("word{position}"),
-        around: String::new(),
+        before: None,
     };
     index
         .text

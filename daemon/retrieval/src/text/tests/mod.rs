@@ -6,6 +6,8 @@ mod property;
 mod safety;
 mod searching;
 
+use std::sync::Arc;
+
 use super::*;
 
 /// Creates a unit of a document, or of talk in session 100 + `group`.
@@ -24,11 +26,12 @@ fn unit(kind: Kind, position: u64, number: u32, group: u64) -> IndexedText {
     }
 }
 
-fn add(unit: IndexedText, text: &str, around: &str) -> Change {
+fn add(unit: IndexedText, text: &str, before: &[&str]) -> Change {
+    let before = before.iter().map(|text| Arc::from(*text));
     Change::Add(NewText {
         unit,
         text: text.to_owned(),
-        around: around.to_owned(),
+        before: Some(before.collect()),
     })
 }
 
@@ -38,7 +41,7 @@ fn documents(folder: &std::path::Path, texts: &[&str]) -> TextIndex {
     for (at, text) in texts.iter().enumerate() {
         let position = at as u64 + 1;
         let unit = unit(Kind::Document, position, 0, position);
-        index.apply(&[add(unit, text, "")], position).unwrap();
+        index.apply(&[add(unit, text, &[])], position).unwrap();
     }
     index
 }

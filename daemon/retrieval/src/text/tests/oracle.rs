@@ -74,10 +74,13 @@ impl Oracle {
                 !goes
             });
             if let Change::Add(addition) = change {
+                let before = addition.before.iter().flatten();
+                let around: String = before.map(|text| format!("{text}\n")).collect();
+                let around = around + &addition.text;
                 let known = || KnownText {
                     unit: addition.unit,
                     own: WordBag::of(&addition.text),
-                    around: WordBag::of(&addition.around),
+                    around: WordBag::of(&around),
                 };
                 self.units.entry(addition.unit.key).or_insert_with(known);
             }

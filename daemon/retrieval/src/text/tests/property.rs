@@ -97,9 +97,13 @@ fn event(happening: &Step, position: u64) -> Vec<Change> {
             .iter()
             .enumerate()
             .map(|(number, text)| {
-                let around: Vec<usize> = texts[..=number].concat();
+                let before: Vec<String> = texts[..number]
+                    .iter()
+                    .map(|words| written(words) + "\n")
+                    .collect();
+                let before: Vec<&str> = before.iter().map(String::as_str).collect();
                 let unit = unit(*kind, position, number as u32, *group);
-                add(unit, &written(text), &written(&around))
+                add(unit, &written(text), &before)
             })
             .collect(),
         Step::RemoveGroup(group, back) => vec![Change::RemoveGroup {
@@ -121,7 +125,7 @@ fn event(happening: &Step, position: u64) -> Vec<Change> {
             add(
                 unit(Kind::Document, position, 0, *group),
                 &written(text),
-                "",
+                &[],
             ),
         ],
         Step::Settle | Step::Reopen | Step::Again(_) | Step::LetGo => Vec::new(),

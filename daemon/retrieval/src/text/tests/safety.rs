@@ -94,7 +94,7 @@ fn a_flipped_bit_anywhere_in_the_list_of_segments_is_found() {
     index.flush().unwrap();
     let list = folder.path().join("meta.json");
     index
-        .apply(&[add(unit(Kind::Document, 3, 0, 3), "x three", "")], 3)
+        .apply(&[add(unit(Kind::Document, 3, 0, 3), "x three", &[])], 3)
         .unwrap();
     index.flush().unwrap();
     drop(index);
@@ -128,7 +128,7 @@ fn what_was_not_settled_is_gone_after_a_crash_and_the_position_says_so() {
     let index = documents(folder.path(), &["x one", "x two"]);
     index.flush().unwrap();
     index
-        .apply(&[add(unit(Kind::Document, 3, 0, 3), "x three", "")], 3)
+        .apply(&[add(unit(Kind::Document, 3, 0, 3), "x three", &[])], 3)
         .unwrap();
     index
         .apply(&[Change::RemovePosition { position: 1 }], 4)
@@ -188,7 +188,7 @@ fn searches_and_changes_go_on_while_it_settles() {
                 add(
                     unit(Kind::Document, position, 0, 1),
                     &format!("x {position}"),
-                    "",
+                    &[],
                 ),
             ];
             assert_eq!(
@@ -217,7 +217,7 @@ fn segments_stay_few_and_removed_units_leave_the_disk() {
             let text = format!("common text number{position}");
             index
                 .apply(
-                    &[add(unit(Kind::Document, position, 0, round), &text, "")],
+                    &[add(unit(Kind::Document, position, 0, round), &text, &[])],
                     position,
                 )
                 .unwrap();

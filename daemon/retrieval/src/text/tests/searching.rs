@@ -165,13 +165,11 @@ fn talk_is_found_by_what_came_before_it_and_ranked_by_both() {
         "postgres",
         "yes, postgres it is, the database",
     ];
-    let mut around = Vec::new();
     for (at, text) in said.iter().enumerate() {
-        around.push(*text);
         let position = at as u64 + 1;
         let unit = unit(Kind::Message, position, 0, 1);
         index
-            .apply(&[add(unit, text, &around.join("\n"))], position)
+            .apply(&[add(unit, text, &said[..at])], position)
             .unwrap();
     }
     assert_eq!(positions(&index, "database"), [3, 1, 2]);
@@ -207,7 +205,7 @@ fn removals_are_effective_at_once_and_tell_what_went() {
     let index = documents(folder.path(), &["x one", "x two", "x three", "x four"]);
     index.flush().unwrap();
     let fresh = unit(Kind::Document, 5, 0, 2);
-    index.apply(&[add(fresh, "x five", "")], 5).unwrap();
+    index.apply(&[add(fresh, "x five", &[])], 5).unwrap();
     let gone = index
         .apply(
             &[Change::RemoveGroup {
