@@ -267,13 +267,17 @@ impl TextIndex {
             let state = self.read();
             let mut keys = Vec::new();
             for view in state.views() {
-                let there = (0..view.part.units()).filter(|at| !view.gone.has(*at));
                 match filter {
-                    None => keys.extend(there.map(|at| view.part.key(at))),
-                    Some(passes) => {
-                        let units = there.map(|at| view.part.unit(at));
-                        keys.extend(units.filter(|unit| passes(unit)).map(|unit| unit.key));
+                    None => {
+                        let there = (0..view.part.units()).filter(|at| !view.gone.has(*at));
+                        keys.extend(there.map(|at| view.part.key(at)));
                     }
+                    // By columns: the values of all units are read, which are packed.
+                    Some(passes) => view.part.each(&mut |at, unit| {
+                        if !view.gone.has(at) && passes(&unit) {
+                            keys.push(unit.key);
+                        }
+                    }),
                 }
             }
             keys.sort_unstable();

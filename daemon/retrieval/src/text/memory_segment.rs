@@ -241,6 +241,12 @@ impl PostingsPart for MemorySegment {
         self.units.get(at as usize).copied().unwrap_or_default()
     }
 
+    fn each(&self, visit: &mut dyn FnMut(u32, IndexedText)) {
+        for (at, unit) in (0..).zip(&self.units) {
+            visit(at, *unit);
+        }
+    }
+
     fn key(&self, at: u32) -> u64 {
         self.unit(at).key
     }

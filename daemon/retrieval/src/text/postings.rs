@@ -88,6 +88,8 @@ pub trait PostingsPart: Send + Sync {
     fn units(&self) -> u32;
     /// Returns the unit with a number.
     fn unit(&self, at: u32) -> IndexedText;
+    /// Calls `visit` with each unit in the order of their numbers, including deleted ones.
+    fn each(&self, visit: &mut dyn FnMut(u32, IndexedText));
     /// Returns only the key of a unit.
     fn key(&self, at: u32) -> u64;
     /// Returns the number of the unit with a key, even if deleted.

@@ -161,6 +161,35 @@ impl PostingsPart for Segment {
         }
     }
 
+    fn each(&self, visit: &mut dyn FnMut(u32, IndexedText)) {
+        let columns = &self.columns;
+        let all = [
+            &columns.key,
+            &columns.kind,
+            &columns.group,
+            &columns.session,
+            &columns.number,
+            &columns.time,
+        ];
+        let mut at = 0;
+        read(
+            all,
+            self.units,
+            |[key, kind, group, session, number, time]| {
+                let unit = IndexedText {
+                    key,
+                    kind: Kind::of_code(kind).unwrap_or(Kind::Document),
+                    group,
+                    session,
+                    number: length(number),
+                    time,
+                };
+                visit(at, unit);
+                at += 1;
+            },
+        );
+    }
+
     fn key(&self, at: u32) -> u64 {
         self.columns.key.get_val(at)
     }
