@@ -33,6 +33,15 @@ const START_MORE: Duration = Duration::from_secs(60);
 const START_TELL_EVERY: Duration = Duration::from_secs(20);
 const MAINTENANCE_LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// Asks the system for small pages. The allocator asks for huge ones, of which a daemon that mostly rests fills a part:
+/// an import takes a third less memory, and as much processor time.
+fn take_small_pages() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = nix::sys::prctl::set_thp_disable(true) {
+        tracing::debug!(%error, "the system may use huge pages");
+    }
+}
+
 /// Serves until a stop is requested.
 pub(super) fn serve(
     config: &Config,
@@ -40,6 +49,7 @@ pub(super) fn serve(
     is_system: bool,
     reload: impl FnOnce(ReloadableSettings) -> Reload,
 ) -> ExitCode {
+    take_small_pages();
     // Invalid settings are an error that a restart does not solve.
     if is_system && config.http.listen.is_some() {
         return fail(&Error::HttpForAll.to_string(), USAGE);
