@@ -7,8 +7,9 @@ use thread_priority::{
     set_thread_priority_and_policy, thread_native_id,
 };
 
-/// Longest pause, so that a stop is not waited for.
-const PAUSE_MAX: Duration = Duration::from_millis(200);
+/// Longest pause, and the longest part of it: a stop waits for that.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+const SLEEP_MAX: Duration = Duration::from_millis(100);
 
 /// Lets the calling thread, and those that it starts, run when others do not need the processor.
 ///
@@ -44,13 +45,29 @@ pub fn pause(worked: Duration, share: u64) -> Duration {
     (worked * (100 - share) / share).min(PAUSE_MAX)
 }
 
+/// Sleeps, but not on when something stops.
+pub fn sleep(pause: Duration, stops: impl Fn() -> bool) {
+    let mut left = pause;
+    while !left.is_zero() && !stops() {
+        let part = left.min(SLEEP_MAX);
+        std::thread::sleep(part);
+        left -= part;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// A stop ends a pause; a pause without one would take a minute.
+    #[test]
+    fn a_stop_ends_a_pause() {
+        sleep(Duration::from_secs(60), || true);
+    }
+
     #[test]
     fn pauses_leave_a_share() {
-        for (share, paused_ms) in [(100, 0), (50, 20), (20, 80), (25, 60), (1, 200), (0, 200)] {
+        for (share, paused_ms) in [(100, 0), (50, 20), (20, 80), (25, 60), (1, 1980), (0, 1980)] {
             let paused = pause(Duration::from_millis(20), share);
             assert_eq!(paused, Duration::from_millis(paused_ms), "{share}");
         }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::feature::SearchIndexes;
 use super::index::{AdvanceState, Index, IndexError};
-use crate::background_priority::{give_way, pause};
+use crate::background_priority::{give_way, pause, sleep};
 use crate::log::Position;
 use crate::operation::Context;
 
@@ -190,7 +190,8 @@ fn catch_up(cx: &Context, room: &SearchIndexes, index: &Index) -> Result<(), Ind
                 drop(published);
                 index.flush(false)?;
                 if is_recording {
-                    std::thread::sleep(pause(began.elapsed(), room.limits.background_share));
+                    let pause = pause(began.elapsed(), room.limits.background_share);
+                    sleep(pause, || room.is_stopping());
                 }
             }
         }

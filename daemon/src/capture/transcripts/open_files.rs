@@ -32,7 +32,7 @@ pub struct OpenTranscript {
     pub recorded_up_to: u64,
     /// The hash of a file that is one text, or the last record of a database; empty before it is read.
     pub whole: String,
-    /// Changed records of a database that are read next: time and id.
+    /// Records of a database or a tree of files that are read next: time of their change, 0 in a tree, and id.
     pub listed: VecDeque<(i64, String)>,
     /// Length of the last line when it was incomplete.
     pub incomplete: u64,

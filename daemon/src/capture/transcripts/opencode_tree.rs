@@ -14,8 +14,6 @@ use super::databases::{RECORD_BYTES_MAX, fields, is_complete, with_fields};
 
 /// Messages of a session, and parts of a message, that are read.
 const FILES_MAX: usize = 20_000;
-/// Bytes of the records of a session, beyond which the rest is left out.
-const SESSION_BYTES_MAX: usize = 64 << 20;
 
 /// Whether a file is that of a session in such a tree.
 #[must_use]
@@ -25,67 +23,84 @@ pub fn is_session(host: Host, path: &Path) -> bool {
     host == Host::OpenCode && is_json && names == ["session", "storage"]
 }
 
-/// Returns the messages of a session, as `opencode export` prints them, without answers that have not ended. `described` is
-/// the text of the session's file.
+/// Returns the names of a session's messages in order.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn message_names(path: &Path) -> io::Result<Vec<String>> {
+    let Some((storage, session)) = place_of(path) else {
+        return Ok(Vec::new());
+    };
+    let files = files(&storage.join("message").join(session))?;
+    let names = files.iter().filter_map(|file| file.file_stem()?.to_str());
+    Ok(names.map(str::to_owned).collect())
+}
+
+/// Returns a message of a session as `opencode export` prints it; `None` for an answer that has not ended. `described` is the
+/// session's file.
 ///
 /// # Errors
 /// When a file cannot be read.
-pub fn messages(path: &Path, described: &[u8]) -> io::Result<Vec<Vec<u8>>> {
-    let described: Value = serde_json::from_slice(described).unwrap_or_default();
+pub fn message(path: &Path, described: &Value, name: &str) -> io::Result<Option<Vec<u8>>> {
     let of_session = |name: &str| described.get(name).and_then(Value::as_str);
-    let session = path.file_stem().and_then(|stem| stem.to_str());
-    let storage = path.ancestors().nth(3);
-    let (Some(session), Some(storage)) = (session, storage) else {
-        return Ok(Vec::new());
+    let Some((storage, session)) = place_of(path) else {
+        return Ok(None);
     };
-    let mut left = SESSION_BYTES_MAX;
-    let mut found = Vec::new();
-    for file in files(&storage.join("message").join(session))? {
-        let text = text_of(&file)?;
-        let Some(id) = file.file_stem().and_then(|stem| stem.to_str()) else {
+    let text = text_of(
+        &storage
+            .join("message")
+            .join(session)
+            .join(name)
+            .with_extension("json"),
+    )?;
+    let own = fields(&[
+        ("id", Some(name)),
+        ("sessionID", Some(session)),
+        ("sessionParentID", of_session("parentID")),
+        ("folder", of_session("directory")),
+    ]);
+    let Some(info) = with_fields(own, &text).filter(|_| is_complete(&text)) else {
+        return Ok(None);
+    };
+    let mut record = [b"{\"info\":", &info[..], b",\"parts\":["].concat();
+    let mut is_first = true;
+    for part in files(&storage.join("part").join(name))? {
+        let text = text_of(&part)?;
+        let id = part.file_stem().and_then(|stem| stem.to_str());
+        let Some(part) = with_fields(fields(&[("id", id)]), &text) else {
             continue;
         };
-        let own = fields(&[
-            ("id", Some(id)),
-            ("sessionID", Some(session)),
-            ("sessionParentID", of_session("parentID")),
-            ("folder", of_session("directory")),
-        ]);
-        let Some(info) = with_fields(own, &text).filter(|_| is_complete(&text)) else {
-            continue;
-        };
-        let mut record = [b"{\"info\":", &info[..], b",\"parts\":["].concat();
-        let mut is_first = true;
-        for part in files(&storage.join("part").join(id))? {
-            let text = text_of(&part)?;
-            let id = part.file_stem().and_then(|stem| stem.to_str());
-            let Some(part) = with_fields(fields(&[("id", id)]), &text) else {
-                continue;
-            };
-            if record.len() + part.len() > RECORD_BYTES_MAX {
-                break;
-            }
-            if !std::mem::take(&mut is_first) {
-                record.push(b',');
-            }
-            record.extend(part);
-        }
-        record.extend(b"]}");
-        let Some(rest) = left.checked_sub(record.len()) else {
+        if record.len() + part.len() > RECORD_BYTES_MAX {
             break;
-        };
-        left = rest;
-        found.push(record);
+        }
+        if !std::mem::take(&mut is_first) {
+            record.push(b',');
+        }
+        record.extend(part);
     }
-    Ok(found)
+    record.extend(b"]}");
+    Ok(Some(record))
 }
 
-/// Returns the JSON files of a folder in the order of their names; none if there is no such folder.
+/// Returns the folder `storage` above the file of a session, and the id of the session.
+fn place_of(path: &Path) -> Option<(&Path, &str)> {
+    Some((path.ancestors().nth(3)?, path.file_stem()?.to_str()?))
+}
+
+/// Returns the JSON files of a folder in the order of their names. A folder that does not exist has none.
 fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(folder) {
+    let listed = match fs::symlink_metadata(folder) {
+        Ok(metadata) if metadata.is_symlink() => {
+            let reason = "a symbolic link, which is not followed";
+            return Err(named(folder, &io::Error::other(reason)));
+        }
+        Ok(_) => fs::read_dir(folder),
+        Err(error) => Err(error),
+    };
+    let entries = match listed {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
+        Err(error) => return Err(named(folder, &error)),
     };
     let is_json = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "json");
     let paths = entries.flatten().map(|entry| entry.path()).filter(is_json);
@@ -94,10 +109,15 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns the text of a file, which is never a link; a longer one than is kept is cut off, and therefore no object.
+/// Returns the text of a file, which is never a link. One that is too long is cut off: it is no JSON then, and left out.
 fn text_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let limit = u64::try_from(RECORD_BYTES_MAX).unwrap_or(u64::MAX);
-    open_file(path)?.take(limit).read_to_end(&mut text)?;
+    let opened = open_file(path).map_err(|error| named(path, &error))?;
+    opened.take(limit).read_to_end(&mut text)?;
     Ok(text)
+}
+
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

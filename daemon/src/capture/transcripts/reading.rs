@@ -20,7 +20,7 @@ const BUFFER_BYTES: usize = 256 << 10;
 /// Bytes of a part.
 const PART_BYTES: u64 = 1 << 20;
 /// Observations of a part.
-const PART_OBSERVATIONS: usize = 250;
+const PART_OBSERVATIONS: u64 = 250;
 /// Largest file that is one text, in bytes.
 const WHOLE_BYTES_MAX: u64 = 64 << 20;
 /// Age of a Markdown file after which its last block is taken to be complete, in milliseconds.
@@ -70,10 +70,22 @@ pub fn read_on(
     };
     match file.layout() {
         Layout::Lines => reader.lines(open_file(&file.path)?)?,
-        Layout::Whole | Layout::Tree => reader.whole(open_file(&file.path)?)?,
+        Layout::Whole => reader.whole(open_file(&file.path)?)?,
+        Layout::Tree => reader.tree(open_file(&file.path)?)?,
         Layout::Database(kind) => reader.database(kind)?,
     }
     Ok(reader.part)
+}
+
+/// Reads a file that is one text.
+fn whole_text(source: File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(WHOLE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > WHOLE_BYTES_MAX {
+        let message = format!("larger than {} MiB", WHOLE_BYTES_MAX >> 20);
+        return Err(io::Error::other(message));
+    }
+    Ok(bytes)
 }
 
 struct PartReader<'r> {
@@ -86,7 +98,13 @@ struct PartReader<'r> {
 
 impl PartReader<'_> {
     fn is_full(&self) -> bool {
-        self.part.bytes >= PART_BYTES || self.part.observations.len() >= PART_OBSERVATIONS
+        // A file that is one text is read again for each part.
+        let times = match self.file.layout() {
+            Layout::Whole => 4,
+            _ => 1,
+        };
+        let observations = self.part.observations.len();
+        self.part.bytes >= times * PART_BYTES || observations as u64 >= times * PART_OBSERVATIONS
     }
 
     fn lines(&mut self, mut source: File) -> io::Result<()> {
@@ -120,12 +138,7 @@ impl PartReader<'_> {
     }
 
     fn whole(&mut self, source: File) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        source.take(WHOLE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > WHOLE_BYTES_MAX {
-            let message = format!("larger than {} MiB", WHOLE_BYTES_MAX >> 20);
-            return Err(io::Error::other(message));
-        }
+        let bytes = whole_text(source)?;
         let hash = short_hash(&bytes);
         if self.open.whole != hash {
             // It was rewritten: its records have the same keys.
@@ -133,14 +146,7 @@ impl PartReader<'_> {
             self.open.whole.clone_from(&hash);
             self.open.state.describe(&bytes);
         }
-        let of_tree = match self.file.layout() {
-            Layout::Tree => opencode_tree::messages(&self.file.path, &bytes)?,
-            _ => Vec::new(),
-        };
-        let mut found = match self.file.layout() {
-            Layout::Tree => of_tree.iter().map(Vec::as_slice).collect(),
-            _ => records(self.file.host, &bytes),
-        };
+        let mut found = records(self.file.host, &bytes);
         let is_settled = self.now_ms - self.file.modified_ms >= SETTLED_MS;
         if self.file.host == Host::Aider && !is_settled {
             // The last block may still grow. It is read when the next one begins, or later.
@@ -158,6 +164,34 @@ impl PartReader<'_> {
         self.open.bytes = bytes.len() as u64;
         self.part.is_at_end = true;
         self.part.check = if is_settled { hash } else { String::new() };
+        Ok(())
+    }
+
+    fn tree(&mut self, source: File) -> io::Result<()> {
+        let bytes = whole_text(source)?;
+        let hash = short_hash(&bytes);
+        if self.open.whole != hash {
+            *self.open = OpenTranscript::new(self.file, 0);
+            self.open.whole.clone_from(&hash);
+            let names = opencode_tree::message_names(&self.file.path)?;
+            self.open.listed = names.into_iter().map(|name| (0, name)).collect();
+        }
+        let described = serde_json::from_slice(&bytes).unwrap_or_default();
+        while !self.is_full() {
+            let Some((_, name)) = self.open.listed.pop_front() else {
+                let is_settled = self.now_ms - self.file.modified_ms >= SETTLED_MS;
+                self.open.bytes = bytes.len() as u64;
+                self.part.is_at_end = true;
+                self.part.check = if is_settled { hash } else { String::new() };
+                break;
+            };
+            let record = opencode_tree::message(&self.file.path, &described, &name)?;
+            if let Some(record) = record {
+                self.part.bytes += record.len() as u64;
+                self.record(&record, u64::MAX);
+                self.open.records += 1;
+            }
+        }
         Ok(())
     }
 

@@ -310,6 +310,38 @@ async fn opencodes_older_files_are_read_as_its_export() {
     assert_eq!(from_database.steps().await, end);
 }
 
+/// A link may lead out of the tree: it is reported with its place, and read when it is a folder.
+#[tokio::test]
+async fn links_in_opencodes_tree_are_reported_and_not_followed() {
+    let memory = memory();
+    let storage = ".local/share/opencode/storage";
+    let message = json!({"role": "user", "time": {"created": 1_772_442_000_000_i64}});
+    memory.write("outside/msg_1.json", message.to_string().as_bytes());
+    let part = json!({"type": "text", "text": "From elsewhere."});
+    memory.write(
+        &format!("{storage}/part/msg_1/prt_1.json"),
+        part.to_string().as_bytes(),
+    );
+    memory.write(
+        &format!("{storage}/session/p/ses_1.json"),
+        b"{\"id\": \"ses_1\"}",
+    );
+    let folder = memory.home().join(storage).join("message");
+    fs::create_dir_all(&folder).unwrap();
+    let outside = memory.home().join("outside");
+    std::os::unix::fs::symlink(&outside, folder.join("ses_1")).unwrap();
+    let read = memory.import(&["opencode"]).await;
+    assert_eq!(read["recorded"], 0, "{read}");
+    let unread = read["unread"].to_string();
+    assert!(
+        unread.contains("message/ses_1") && unread.contains("symbolic link"),
+        "{unread}"
+    );
+    fs::remove_file(folder.join("ses_1")).unwrap();
+    fs::rename(outside, folder.join("ses_1")).unwrap();
+    assert_eq!(memory.import(&["opencode"]).await["recorded"], 1);
+}
+
 /// Goose took its older files over into its database, and left them where they were.
 #[tokio::test]
 async fn gooses_older_files_are_read_unless_it_took_them_over() {

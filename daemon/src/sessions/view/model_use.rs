@@ -35,7 +35,7 @@ impl ModelUse {
     }
 }
 
-/// Adds a call of a model. One without tokens is no call.
+/// Adds a call of a model. An observation without tokens is not counted.
 pub(super) fn note(
     rows: &mut dyn RowsMut,
     session: &str,
