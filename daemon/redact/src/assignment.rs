@@ -71,6 +71,25 @@ pub(super) fn name_at(text: &str, keyword: Range<usize>) -> Option<Range<usize>>
     (!is_mark).then_some(start..end)
 }
 
+/// Returns whether something may be assigned to a name in raw JSON. `false` is definite, unless an escape precedes the
+/// name or encodes what follows it. Most names occur in sentences.
+pub(super) fn may_be_in_json(json: &str, name: &Range<usize>) -> bool {
+    let bytes = json.as_bytes();
+    let mut rest = NameSuffix {
+        bytes,
+        at: name.end,
+    };
+    let written = json.get(name.clone()).unwrap_or_default();
+    let is_escaped_after = |rest: &NameSuffix<'_>| {
+        let mut ahead = NameSuffix { ..*rest };
+        ahead.blanks();
+        ahead.peek() == Some(b'\\')
+    };
+    rest.may_assign(written)
+        || is_escaped_after(&rest)
+        || rest.is_paired(bytes.get(..name.start).unwrap_or_default())
+}
+
 /// Returns the value assigned to the name that a keyword is part of.
 pub(super) fn at<'t>(
     text: &'t str,

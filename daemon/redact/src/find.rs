@@ -144,7 +144,8 @@ impl BuiltinKinds {
             Keyword::Address => address::password(json, at.end).is_some(),
             Keyword::Name => assignment::name_at(json, at.clone()).is_some_and(|name| {
                 is_escaped(name.start + 1)
-                    || json.get(name).is_some_and(|name| meaning(name).is_some())
+                    || assignment::may_be_in_json(json, &name)
+                        && json.get(name).is_some_and(|name| meaning(name).is_some())
                     || string_at(json, at).is_some_and(|name| meaning(name).is_some())
             }),
         })

@@ -2,7 +2,11 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::automaton::Automaton;
+use aho_corasick::nfa::contiguous;
+use aho_corasick::{Anchored, Input, MatchKind};
+
+use crate::starts::PhraseStarts;
 
 const WORDS: &str = include_str!("tables/words.txt");
 
@@ -74,7 +78,8 @@ pub struct Phrase {
 
 /// All phrases.
 pub struct Lexicon {
-    pub automaton: AhoCorasick,
+    automaton: contiguous::NFA,
+    starts: PhraseStarts,
     phrases: Vec<Phrase>,
     classes: Vec<String>,
     pub rotated: Class,
@@ -143,13 +148,9 @@ impl Lexicon {
         };
         let (discuss, aware, hidden) = (class("DISCUSS"), class("AWARE"), class("HIDDEN"));
         let (ignore, use_) = (class("IGNORE"), class("USE"));
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(&texts);
         Self {
-            // The table is part of the program, and a test builds it.
-            automaton: automaton.unwrap_or_else(|_| none()),
+            automaton: automaton(&texts),
+            starts: PhraseStarts::new(texts.iter().map(String::as_bytes)),
             phrases,
             classes,
             rotated,
@@ -162,15 +163,60 @@ impl Lexicon {
         }
     }
 
-    /// Returns a phrase by its pattern in the automaton.
-    pub fn phrase(&self, pattern: usize) -> Option<Phrase> {
-        self.phrases.get(pattern).copied()
+    /// Calls a function with each phrase in a text, its start and its end, ordered by their ends.
+    pub fn each(&self, text: &[u8], mut found: impl FnMut(Phrase, usize, usize)) {
+        // Searches of all matches fail only for other kinds of automata.
+        let matches = self.automaton.try_find_overlapping_iter(Input::new(text));
+        for one in matches.into_iter().flatten() {
+            if let Some(phrase) = self.phrases.get(one.pattern().as_usize()) {
+                found(*phrase, one.start(), one.end());
+            }
+        }
+    }
+
+    /// Calls a function with each phrase that begins at a place of a text, and its end. Shorter ones come first.
+    pub fn each_at(&self, text: &[u8], start: usize, mut found: impl FnMut(Phrase, usize)) {
+        let rest = text.get(start..).unwrap_or_default();
+        if !self.starts.may_begin(rest) {
+            return;
+        }
+        let anchored = Anchored::Yes;
+        let Ok(mut state) = self.automaton.start_state(anchored) else {
+            return;
+        };
+        for (byte, length) in rest.iter().zip(1..) {
+            state = self.automaton.next_state(anchored, state, *byte);
+            if !self.automaton.is_special(state) {
+                continue;
+            }
+            if self.automaton.is_dead(state) {
+                return;
+            }
+            if !self.automaton.is_match(state) {
+                continue;
+            }
+            for at in 0..self.automaton.match_len(state) {
+                let pattern = self.automaton.match_pattern(state, at);
+                // A state also has the phrases that only end there.
+                if self.automaton.pattern_len(pattern) == length
+                    && let Some(phrase) = self.phrases.get(pattern.as_usize())
+                {
+                    found(*phrase, start + length);
+                }
+            }
+        }
     }
 
     /// Returns the class with a name.
     pub fn class(&self, name: &str) -> Option<Class> {
         let at = self.classes.iter().position(|class| class == name)?;
         Class::try_from(at).ok()
+    }
+
+    /// Returns the number of phrases.
+    #[cfg(test)]
+    pub fn phrases(&self) -> usize {
+        self.phrases.len()
     }
 
     /// Returns the number of classes.
@@ -180,12 +226,15 @@ impl Lexicon {
     }
 }
 
-fn none() -> AhoCorasick {
+fn automaton(texts: &[String]) -> contiguous::NFA {
     #[expect(
         clippy::unwrap_used,
-        reason = "an automaton without patterns has no limits to exceed"
+        reason = "the table is part of the program, and a test builds it"
     )]
-    AhoCorasick::new::<_, &str>([]).unwrap()
+    contiguous::NFA::builder()
+        .match_kind(MatchKind::Standard)
+        .build(texts)
+        .unwrap()
 }
 
 /// Returns the lines of a table.

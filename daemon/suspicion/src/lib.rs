@@ -19,6 +19,7 @@ mod markup;
 mod report;
 mod rules;
 mod signals;
+mod starts;
 #[cfg(test)]
 mod tests;
 

@@ -1,10 +1,9 @@
 //! The words of a window in their order, and the rules that they fulfil.
 
-use aho_corasick::Input;
 use memchr::memmem;
 
 use crate::fold::Folded;
-use crate::lexicon::{Class, LEXICON, Lexicon};
+use crate::lexicon::{Class, LEXICON, Lexicon, Phrase};
 use crate::rules::{self, Rule};
 
 /// Words before a word that a step of a rule looks at.
@@ -44,20 +43,8 @@ pub fn events(folded: &Folded, is_joined: bool, events: &mut Vec<Event>) {
     events.clear();
     let lexicon: &Lexicon = &LEXICON;
     let bytes = folded.bytes.as_slice();
-    for found in lexicon.automaton.find_overlapping_iter(Input::new(bytes)) {
-        let Some(phrase) = lexicon.phrase(found.pattern().as_usize()) else {
-            continue;
-        };
-        let (start, end) = (found.start(), found.end());
-        let is_whole = match is_joined {
-            true => end - start >= JOINED_BYTES_MIN,
-            false => is_apart(bytes, start, end, phrase.is_prefix),
-        } && !(phrase.class == lexicon.discuss && is_in_name(bytes, start, end))
-            && !(phrase.class == lexicon.ignore && is_option(bytes, start))
-            && !((phrase.class == lexicon.ignore || phrase.class == lexicon.use_)
-                && is_no_order(bytes, start))
-            && (bytes.get(start..end) != Some(b"@") || is_in_address(bytes, start));
-        if is_whole {
+    let mut add = |phrase: Phrase, start, end| {
+        if is_meant(lexicon, phrase, bytes, start, end) {
             events.push(Event {
                 class: phrase.class,
                 start,
@@ -65,18 +52,55 @@ pub fn events(folded: &Folded, is_joined: bool, events: &mut Vec<Event>) {
                 is_disguised: phrase.is_disguised || folded.is_disguised(start, end),
             });
         }
+    };
+    if is_joined {
+        lexicon.each(bytes, |phrase, start, end| {
+            if end - start >= JOINED_BYTES_MIN {
+                add(phrase, start, end);
+            }
+        });
+        return;
     }
+    let mut was_word = false;
+    for (start, byte) in bytes.iter().enumerate() {
+        let is_word = is_word(*byte);
+        // A phrase does not begin within a word.
+        if !(is_word && was_word) {
+            lexicon.each_at(bytes, start, |phrase, end| {
+                if phrase.is_prefix || !ends_within_word(bytes, end) {
+                    add(phrase, start, end);
+                }
+            });
+        }
+        was_word = is_word;
+    }
+    events.sort_by_key(|event| (event.end, event.start));
 }
 
-/// Returns whether a range neither begins nor ends within a word.
-fn is_apart(bytes: &[u8], start: usize, end: usize, is_prefix: bool) -> bool {
+/// Returns whether a phrase says here what it says elsewhere.
+fn is_meant(lexicon: &Lexicon, phrase: Phrase, bytes: &[u8], start: usize, end: usize) -> bool {
+    let class = phrase.class;
+    let is_verb = class == lexicon.ignore || class == lexicon.use_;
+    if class == lexicon.discuss && is_in_name(bytes, start, end)
+        || class == lexicon.ignore && is_option(bytes, start)
+        || is_verb && is_no_order(bytes, start)
+    {
+        return false;
+    }
+    bytes.get(start..end) != Some(b"@") || is_in_address(bytes, start)
+}
+
+const fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Returns whether the characters on both sides of a place belong to one word.
+fn ends_within_word(bytes: &[u8], end: usize) -> bool {
     let is_word = |at: Option<usize>| {
         at.and_then(|at| bytes.get(at))
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+            .is_some_and(|byte| is_word(*byte))
     };
-    let begins = !is_word(Some(start)) || !is_word(start.checked_sub(1));
-    let ends = is_prefix || !is_word(end.checked_sub(1)) || !is_word(Some(end));
-    begins && ends
+    is_word(end.checked_sub(1)) && is_word(Some(end))
 }
 
 /// Returns whether a word is a part of an address or of a file name.

@@ -1,6 +1,8 @@
 //! The tables are whole: every rule is read, and every word is in a form that can be found.
 
-use crate::lexicon::{Classes, LEXICON, expanded, lines};
+use proptest::prelude::*;
+
+use crate::lexicon::{Classes, LEXICON, Phrase, expanded, lines};
 use crate::rules;
 
 const WORDS: &str = include_str!("../tables/words.txt");
@@ -13,7 +15,32 @@ fn every_rule_is_read() {
 #[test]
 fn classes_fit_in_a_set() {
     assert!(LEXICON.classes() < Classes::BITS as usize);
-    assert!(LEXICON.automaton.patterns_len() > 1000);
+    assert!(LEXICON.phrases() > 1000);
+}
+
+proptest! {
+    /// The search from each place, which leaves out most places, finds what the search for all places at once finds.
+    #[test]
+    fn both_searches_find_the_same(
+        picked in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        between in "[ a-z0-9@.\"\u{e9}]{0,3}",
+    ) {
+        let phrases: Vec<String> = lines(WORDS)
+            .filter_map(|line| line.split_once(": "))
+            .flat_map(|(_, words)| words.split("; ").flat_map(expanded))
+            .collect();
+        let picked: Vec<&str> = picked.iter().map(|index| phrases[index.index(phrases.len())].as_str()).collect();
+        let text = picked.join(&between).replace('*', "");
+        let (mut all, mut from_each) = (Vec::new(), Vec::new());
+        LEXICON.each(text.as_bytes(), |phrase, start, end| all.push((start, end, phrase.class)));
+        for start in 0..text.len() {
+            let found = |phrase: Phrase, end| from_each.push((start, end, phrase.class));
+            LEXICON.each_at(text.as_bytes(), start, found);
+        }
+        all.sort_unstable();
+        from_each.sort_unstable();
+        prop_assert_eq!(all, from_each);
+    }
 }
 
 /// A word in another form would never be found: texts are compared in lower case and without accents.
