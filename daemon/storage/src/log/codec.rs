@@ -3,10 +3,12 @@
 //! An event is `{header: bytes, payload_hash: bytes, link: bytes, salt?, fact?, body?, key?, seal?}`. The header is itself
 //! an encoded map, stored as the bytes that the hash chain covers.
 
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use minicbor::Decoder;
+use minicbor::data::Type;
+use serde::{Serialize, de::DeserializeOwned};
 
 use super::event::{ImportOrigin, KeyMark, Payload};
-use super::{Actor, Hash, Header, Kind, LoggedEvent, Position};
+use super::{Actor, Hash, Header, Kind, LoggedEvent, Position, nesting};
 use crate::store::Error;
 
 /// An encoded empty map, for a decision that adds nothing.
@@ -28,31 +30,47 @@ pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
 /// # Errors
 /// A message about the invalid part.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
-    ciborium::de::from_reader_with_recursion_limit(bytes, 64).map_err(|error| error.to_string())
+    nesting::check(bytes)?;
+    minicbor_serde::from_slice(bytes).map_err(|error| error.to_string())
 }
 
-#[derive(Deserialize)]
-struct HeaderMap<'h> {
-    position: u64,
-    time: u64,
-    #[serde(default)]
-    agent: std::borrow::Cow<'h, str>,
-    uid: u32,
-    #[serde(default)]
-    client: std::borrow::Cow<'h, str>,
-    #[serde(default)]
-    session: Option<std::borrow::Cow<'h, str>>,
-    #[serde(default)]
-    project: Option<std::borrow::Cow<'h, str>>,
-    kind: std::borrow::Cow<'h, str>,
-    #[serde(default, with = "serde_bytes")]
-    key_hash: Option<[u8; 32]>,
-    #[serde(default, with = "serde_bytes")]
-    key_body: Option<[u8; 32]>,
-    #[serde(default)]
-    origin_at: Option<u64>,
-    #[serde(default)]
-    origin_agent: std::borrow::Cow<'h, str>,
+/// Reads a map without serde: calls `read` with each key, to read its value. A value that `read` does not know is skipped.
+fn each_field<'b>(
+    bytes: &'b [u8],
+    mut read: impl FnMut(&str, &mut Decoder<'b>) -> Result<bool, minicbor::decode::Error>,
+) -> Result<(), String> {
+    let mut decoder = Decoder::new(bytes);
+    let mut each = || {
+        // Our maps have a length.
+        for _ in 0..decoder.map()?.unwrap_or(0) {
+            let name = decoder.str()?;
+            if !read(name, &mut decoder)? {
+                decoder.skip()?;
+            }
+        }
+        Ok(())
+    };
+    each().map_err(|error: minicbor::decode::Error| error.to_string())
+}
+
+/// Reads a value that may be missing.
+fn optional<'b, T>(
+    decoder: &mut Decoder<'b>,
+    read: impl FnOnce(&mut Decoder<'b>) -> Result<T, minicbor::decode::Error>,
+) -> Result<Option<T>, minicbor::decode::Error> {
+    match decoder.datatype()? {
+        Type::Null => decoder.skip().map(|()| None),
+        _ => read(decoder).map(Some),
+    }
+}
+
+/// Reads bytes of a fixed length.
+fn fixed<const N: usize>(decoder: &mut Decoder<'_>) -> Result<[u8; N], minicbor::decode::Error> {
+    let bytes = decoder.bytes()?;
+    <[u8; N]>::try_from(bytes).map_err(|_| {
+        let found = bytes.len();
+        minicbor::decode::Error::message(format!("{found} bytes where {N} were expected"))
+    })
 }
 
 /// Encodes a header, without serde because the writer encodes one for every event.
@@ -107,25 +125,46 @@ pub(super) fn encode_header(header: &Header) -> Vec<u8> {
 }
 
 fn decode_header(bytes: &[u8]) -> Result<Header, String> {
-    let map: HeaderMap<'_> = decode(bytes)?;
+    let (mut position, mut time, mut uid, mut kind) = (None, None, None, None);
+    let mut actor = Actor::default();
+    let (mut session, mut project) = (None, None);
+    let (mut key_hash, mut key_body) = (None, None);
+    let (mut origin_at, mut origin_agent) = (None, String::new());
+    let owned = |decoder: &mut Decoder<'_>| decoder.str().map(str::to_owned);
+    each_field(bytes, |name, decoder| {
+        match name {
+            "position" => position = Some(decoder.u64()?),
+            "time" => time = Some(decoder.u64()?),
+            "uid" => uid = Some(decoder.u32()?),
+            "kind" => kind = Some(Kind::of(decoder.str()?)),
+            "agent" => actor.agent = owned(decoder)?,
+            "client" => actor.client = owned(decoder)?,
+            "session" => session = optional(decoder, owned)?,
+            "project" => project = optional(decoder, owned)?,
+            "key_hash" => key_hash = optional(decoder, fixed)?,
+            "key_body" => key_body = optional(decoder, fixed)?,
+            "origin_at" => origin_at = optional(decoder, Decoder::u64)?,
+            "origin_agent" => origin_agent = owned(decoder)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    let lacking = |name: &str| format!("the header has no `{name}`");
+    actor.uid = uid.ok_or_else(|| lacking("uid"))?;
     Ok(Header {
-        position: Position(map.position),
-        time: map.time,
-        actor: Actor {
-            agent: map.agent.into_owned(),
-            uid: map.uid,
-            client: map.client.into_owned(),
-        },
-        session: map.session.map(Into::into),
-        project: map.project.map(Into::into),
-        kind: Kind::of(&map.kind),
-        key: map.key_hash.zip(map.key_body).map(|(hash, body)| KeyMark {
+        position: Position(position.ok_or_else(|| lacking("position"))?),
+        time: time.ok_or_else(|| lacking("time"))?,
+        actor,
+        session,
+        project,
+        kind: kind.ok_or_else(|| lacking("kind"))?,
+        key: key_hash.zip(key_body).map(|(hash, body)| KeyMark {
             hash: Hash(hash),
             body: Hash(body),
         }),
-        origin: map.origin_at.map(|at| ImportOrigin {
+        origin: origin_at.map(|at| ImportOrigin {
             at,
-            agent: map.origin_agent.into_owned(),
+            agent: origin_agent,
         }),
     })
 }
@@ -202,45 +241,44 @@ fn field(into: &mut Vec<u8>, name: &str, value: &[u8]) {
     into.extend(value);
 }
 
-#[derive(Deserialize)]
-struct EventMap {
-    #[serde(with = "serde_bytes")]
-    header: Vec<u8>,
-    #[serde(with = "serde_bytes")]
-    payload_hash: [u8; 32],
-    #[serde(with = "serde_bytes")]
-    link: [u8; 32],
-    #[serde(default, with = "serde_bytes")]
-    salt: Option<[u8; 16]>,
-    #[serde(default, with = "serde_bytes")]
-    fact: Option<Vec<u8>>,
-    #[serde(default, with = "serde_bytes")]
-    body: Option<Vec<u8>>,
-    #[serde(default)]
-    key: Option<String>,
-    #[serde(default, with = "serde_bytes")]
-    seal: Option<[u8; 16]>,
-}
-
 /// Decodes an event.
 ///
 /// # Errors
 /// A message about the missing or invalid part.
 pub fn decode_event(bytes: &[u8]) -> Result<LoggedEvent, String> {
-    let map: EventMap = decode(bytes)?;
-    let payload = match (map.salt, map.fact, map.body) {
+    let (mut header, mut payload_hash, mut link) = (None, None, None);
+    let (mut salt, mut meta, mut body) = (None, None, None);
+    let (mut key, mut seal) = (None, None);
+    let owned = |decoder: &mut Decoder<'_>| decoder.bytes().map(<[u8]>::to_vec);
+    each_field(bytes, |name, decoder| {
+        match name {
+            "header" => header = Some(owned(decoder)?),
+            "payload_hash" => payload_hash = Some(fixed(decoder)?),
+            "link" => link = Some(fixed(decoder)?),
+            "salt" => salt = optional(decoder, fixed)?,
+            "fact" => meta = optional(decoder, owned)?,
+            "body" => body = optional(decoder, owned)?,
+            "key" => key = optional(decoder, |decoder| decoder.str().map(str::to_owned))?,
+            "seal" => seal = optional(decoder, fixed)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    })?;
+    let payload = match (salt, meta, body) {
         (Some(salt), Some(meta), Some(body)) => Some(Payload { salt, meta, body }),
         (None, None, None) => None,
         _ => return Err("the payload is not whole".to_owned()),
     };
+    let lacking = |name: &str| format!("the event has no `{name}`");
+    let header_bytes = header.ok_or_else(|| lacking("header"))?;
     Ok(LoggedEvent {
-        header: decode_header(&map.header)?,
-        header_bytes: map.header,
-        payload_hash: Hash(map.payload_hash),
-        link: Hash(map.link),
+        header: decode_header(&header_bytes)?,
+        header_bytes,
+        payload_hash: Hash(payload_hash.ok_or_else(|| lacking("payload_hash"))?),
+        link: Hash(link.ok_or_else(|| lacking("link"))?),
         payload,
-        key: map.key,
-        seal: map.seal,
+        key,
+        seal,
     })
 }
 
@@ -249,43 +287,70 @@ pub fn decode_event(bytes: &[u8]) -> Result<LoggedEvent, String> {
 /// # Errors
 /// A message when the bytes are not a CBOR map.
 pub fn to_json(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>, String> {
-    let value: ciborium::Value = decode(bytes)?;
-    match json_of(value)? {
-        serde_json::Value::Object(map) => Ok(map),
-        _ => Err("not a map".to_owned()),
+    nesting::check(bytes)?;
+    match json_of(&mut Decoder::new(bytes)) {
+        Ok(serde_json::Value::Object(map)) => Ok(map),
+        Ok(_) => Err("not a map".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 
-fn json_of(value: ciborium::Value) -> Result<serde_json::Value, String> {
-    use ciborium::Value as Cbor;
+/// Converts the next value. Its nesting has been checked.
+fn json_of(decoder: &mut Decoder<'_>) -> Result<serde_json::Value, minicbor::decode::Error> {
+    use minicbor::decode::Error;
     use serde_json::Value as Json;
-    Ok(match value {
-        Cbor::Integer(number) => i128::from(number)
+    Ok(match decoder.datatype()? {
+        Type::U8 | Type::U16 | Type::U32 | Type::U64 => Json::from(decoder.u64()?),
+        Type::I8 | Type::I16 | Type::I32 | Type::I64 => Json::from(decoder.i64()?),
+        Type::Int => i128::from(decoder.int()?)
             .to_string()
             .parse::<serde_json::Number>()
             .map_or(Json::Null, Json::Number),
-        Cbor::Float(number) => Json::from(number),
-        Cbor::Bool(value) => Json::Bool(value),
-        Cbor::Text(text) => Json::String(text),
-        Cbor::Bytes(bytes) => {
-            Json::String(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        Type::F16 | Type::F32 | Type::F64 => Json::from(decoder.f64()?),
+        Type::Bool => Json::Bool(decoder.bool()?),
+        Type::String => Json::String(decoder.str()?.to_owned()),
+        Type::Bytes => Json::String(hex(decoder.bytes()?)),
+        Type::Array => {
+            let items = decoder.array()?.unwrap_or(0);
+            Json::Array(
+                (0..items)
+                    .map(|_| json_of(decoder))
+                    .collect::<Result<_, _>>()?,
+            )
         }
-        Cbor::Array(items) => {
-            Json::Array(items.into_iter().map(json_of).collect::<Result<_, _>>()?)
+        Type::Map => {
+            let entries = decoder.map()?.unwrap_or(0);
+            let mut map = serde_json::Map::new();
+            for _ in 0..entries {
+                // Our maps have no other keys; as text, nested ones would double at each level.
+                if decoder.datatype()? != Type::String {
+                    return Err(Error::message("a map has a key that is not text"));
+                }
+                let key = decoder.str()?.to_owned();
+                map.insert(key, json_of(decoder)?);
+            }
+            Json::Object(map)
         }
-        Cbor::Map(entries) => Json::Object(
-            entries
-                .into_iter()
-                .map(|(key, value)| match key {
-                    Cbor::Text(key) => Ok((key, json_of(value)?)),
-                    // Our maps have no such keys; as text, nested ones would double at each level.
-                    _ => Err("a map has a key that is not text".to_owned()),
-                })
-                .collect::<Result<_, _>>()?,
-        ),
-        Cbor::Tag(_, inner) => json_of(*inner)?,
-        _ => Json::Null,
+        Type::Tag => {
+            decoder.tag()?;
+            json_of(decoder)?
+        }
+        Type::Null | Type::Undefined | Type::Simple => {
+            decoder.skip()?;
+            Json::Null
+        }
+        other => return Err(Error::message(format!("{other} in an event"))),
     })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.extend(char::from_digit(digit.into(), 16));
+        }
+    }
+    text
 }
 
 /// Decodes a part of a stored payload.

@@ -9,6 +9,7 @@ pub mod forgotten;
 pub mod index;
 mod kind;
 pub mod names;
+mod nesting;
 pub mod objects;
 mod policy;
 mod ranges;
