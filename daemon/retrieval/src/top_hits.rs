@@ -56,8 +56,13 @@ impl<T> TopHits<T> {
 
     /// Returns the score below which a hit is rejected.
     pub fn bar(&self) -> f32 {
+        self.worst().max(0.0)
+    }
+
+    /// Returns the worst score; a hit with a lower one would not be taken.
+    pub fn worst(&self) -> f32 {
         if self.heap.len() < self.limit {
-            return 0.0;
+            return f32::NEG_INFINITY;
         }
         let worst = self.heap.peek();
         worst.map_or(f32::INFINITY, |worst| worst.0.score)

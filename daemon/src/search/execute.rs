@@ -7,10 +7,10 @@ use lored_ingest::quotable;
 use lored_models::{EmbeddingStage, Model};
 use lored_retrieval::ranking::{
     ListScore, QUESTION_WORDS, RankedList, TEXT_SHARE, TEXT_SHARE_CODE, TEXT_SHARE_FIRST_TIER,
-    VectorScale, answers, best_sentence, floor, further_floor, fuse, keep_likely, prefer,
-    relevance, rerank, settle,
+    VectorScale, answers, best_sentence, floor, further_floor, fuse, keep_likely, least_cosine,
+    prefer, relevance, rerank, settle,
 };
-use lored_retrieval::text::{Class, IndexedText, Query, Terms};
+use lored_retrieval::text::{Class, Filter, IndexedText, Query, Terms};
 use lored_retrieval::vectors::VectorError;
 
 use super::ascending_keys::AscendingKeys;
@@ -22,12 +22,11 @@ use crate::log::Position;
 
 /// Number of hits of each list to fuse; it must cover the hits that are reranked.
 const FUSED: usize = 100;
+/// Vectors are looked up by their keys if fewer than one in this many is in the scope; otherwise all are scanned.
+const LOOKED_UP_SHARE: usize = 8;
 /// What a text of a day that the question names is preferred by, in standard deviations.
 const NAMED_DAYS_BONUS: f64 = 1.0;
 const _: () = assert!(lored_retrieval::ranking::DEPTH <= FUSED);
-
-/// Maximum number of hits of a search by vectors alone.
-pub const HITS_MAX: usize = 10_000;
 
 /// A hit with the parts of its score.
 pub type RankedHit = lored_retrieval::ranking::RankedHit<u64>;
@@ -106,12 +105,7 @@ impl Search<'_> {
         if asked == Mode::Text {
             return self.text(limit);
         }
-        // A search by vectors alone counts all texts that are near enough.
-        let wanted = match asked {
-            Mode::Vector => HITS_MAX,
-            Mode::Text | Mode::Hybrid | Mode::Semantic => FUSED,
-        };
-        let vectors = match self.vectors(limit.max(wanted)) {
+        let vectors = match self.vectors(limit.max(FUSED)) {
             Ok(Some(vectors)) => vectors,
             Ok(None) => {
                 let why = "no embedding model is available".to_owned();
@@ -168,10 +162,7 @@ impl Search<'_> {
             also,
         };
         let has = |unit: &IndexedText| self.scope.has(unit);
-        let filter: Option<&dyn Fn(&IndexedText) -> bool> = match self.scope.is_all() {
-            true => None,
-            false => Some(&has),
-        };
+        let filter = self.filter(self.classes(), &has);
         Ok(self.index.text.search(&query, filter)?)
     }
 
@@ -219,22 +210,55 @@ impl Search<'_> {
         Ok(unit.map_or(Class::Documents, |unit| unit.kind.class()))
     }
 
+    /// Returns the filter for texts of some classes; `None` if all of them are in the scope.
+    fn filter<'f>(
+        &self,
+        classes: &[Class],
+        passes: &'f dyn Fn(&IndexedText) -> bool,
+    ) -> Option<Filter<'f>> {
+        (!self.scope.is_all_of(classes)).then(|| Filter {
+            passes,
+            fingerprint: self.scope.fingerprint(),
+        })
+    }
+
     /// Searches for the nearest texts; `None` if there is no model.
     fn vectors(&self, limit: usize) -> Result<Option<NearestTexts>, IndexError> {
         let Some((stage, ranking, model)) = self.index.ranking()? else {
             return Ok(None);
         };
         let has = |unit: &IndexedText| self.scope.has(unit);
-        let among = match self.scope.is_all() {
-            true => None,
-            false => Some(self.index.text.units(Some(&has))?),
-        };
+        let filter = self.filter(&Class::ALL, &has);
+        let among = filter.map(|filter| self.index.text.selected(filter));
+        let among = among.transpose()?;
         let query = model.embed(&self.ask.query);
         let store = ranking.read();
-        let wanted = among.as_deref().map(AscendingKeys::new);
-        let wanted = |key: u64| wanted.as_ref().is_none_or(|among| among.has(key));
+        // What is farther away is no hit of a search by vectors alone; others weigh it with its words.
+        let lowest = match self.ask.mode {
+            Mode::Vector => least_cosine(scale(stage)),
+            Mode::Text | Mode::Hybrid | Mode::Semantic => f32::NEG_INFINITY,
+        };
+        let parts = among.iter().flatten();
+        let parts: Vec<AscendingKeys<'_>> =
+            parts.map(|part| AscendingKeys::new(part.keys())).collect();
+        let wanted = |key| among.is_none() || parts.iter().any(|part| part.has(key));
+        let keys = || {
+            let parts = among.iter().flatten();
+            parts.flat_map(|part| part.keys().iter().copied())
+        };
+        // Looking up a row takes longer than passing over one.
+        let are_few = among.is_some() && keys().count() < store.len() / LOOKED_UP_SHARE;
+        let nearest = match are_few {
+            true => store.search_keys(&query, limit, lowest, keys())?,
+            false => store.search_near(&query, limit, lowest, wanted)?,
+        };
+        // A search by vectors alone counts all texts that are near enough.
+        let count = match self.ask.mode == Mode::Vector && nearest.len() == limit {
+            true => store.count_near(&query, lowest, wanted)?,
+            false => nearest.len(),
+        };
         let mut hits: Vec<(u64, f32)> = Vec::new();
-        for hit in store.search(&query, limit, wanted)? {
+        for hit in nearest {
             // A vector can outlive its text if the text was removed while the text index was rebuilt.
             if self.index.text.contains(hit.key)? {
                 hits.push((hit.key, hit.score));
@@ -248,6 +272,7 @@ impl Search<'_> {
         };
         Ok(Some(NearestTexts {
             missing_vectors,
+            count,
             hits,
             stage,
             model: format!("{} ({} tier)", model.id(), name(stage)),
@@ -269,9 +294,13 @@ impl Search<'_> {
         self.weigh(&mut hits, None, Some(scale))?;
         let floor = floor(false, scale);
         settle(&mut hits, floor);
+        let total = match hits.is_empty() {
+            true => 0,
+            false => near.count.max(hits.len()),
+        };
         Ok(SearchOutcome {
             floor,
-            total: hits.len() as u64,
+            total: total as u64,
             hits,
             partial: near.partial(),
             used: Mode::Vector,
@@ -438,6 +467,8 @@ fn list_score(rank: usize, score: f32) -> Option<ListScore> {
 struct NearestTexts {
     /// Number of texts without a vector.
     missing_vectors: usize,
+    /// Number of texts that are near enough, for a search by vectors alone.
+    count: usize,
     hits: Vec<(u64, f32)>,
     stage: EmbeddingStage,
     model: String,

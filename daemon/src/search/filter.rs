@@ -1,10 +1,11 @@
 //! The scope of a search: kinds, sessions, projects, and document filters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
-use lored_retrieval::text::{IndexedText, Kind};
+use lored_retrieval::text::{Class, IndexedText, Kind};
 
 use super::groups::{of_context, of_document, of_session};
 use super::request::{DocumentFilter, Pattern, SearchRequest, plain_type};
@@ -15,7 +16,7 @@ use crate::sessions;
 use crate::store::{Error, Rows};
 
 /// The texts that a search covers.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub struct Scope {
     kinds: Vec<Kind>,
     session: Option<u64>,
@@ -26,7 +27,7 @@ pub struct Scope {
 }
 
 /// The sessions, context files and documents of a project.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 struct ProjectFilter {
     sessions: BTreeSet<u64>,
     files: BTreeSet<u64>,
@@ -35,14 +36,14 @@ struct ProjectFilter {
 }
 
 /// The selected chunks of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Chunks {
     named: NamedChunks,
     range: Option<RangeInclusive<u64>>,
 }
 
 /// Chunks of a document, selected by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum NamedChunks {
     All,
     One(u64),
@@ -130,15 +131,27 @@ impl Scope {
         })
     }
 
-    /// Returns whether the scope covers every text.
+    /// Returns whether the scope covers every text of some classes.
     #[must_use]
-    pub fn is_all(&self) -> bool {
+    pub fn is_all_of(&self, classes: &[Class]) -> bool {
+        let of_classes = |kind: &&Kind| classes.contains(&kind.class());
         self.session.is_none()
             && self.sessions.is_none()
             && self.project.is_none()
             && self.period.is_none()
             && self.documents.is_none()
-            && Kind::ALL.iter().all(|kind| self.kinds.contains(kind))
+            && Kind::ALL
+                .iter()
+                .filter(of_classes)
+                .all(|kind| self.kinds.contains(kind))
+    }
+
+    /// Returns a number that differs between scopes that cover different texts.
+    #[must_use]
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Returns whether the scope covers a chunk, by the document's id and the chunk's number.

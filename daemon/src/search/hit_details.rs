@@ -2,13 +2,14 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
 use lored_retrieval::text::{Kind, number_of, position_of};
 use lored_suspicion::{Origin, is_suspicious};
 
 use super::searchable_text::{Pieces, SearchableText, pieces};
 use crate::budget;
+use crate::cache::Key;
 use crate::checkpoints::{CheckpointEvent, Metadata};
 use crate::clock::{Micros, format_time};
 use crate::documents::operations::{chunk_index, content::modified};
@@ -18,7 +19,7 @@ use crate::events;
 use crate::events::messages::ToolRecorded;
 use crate::events::steps::{StepAssigned, StepRecorded};
 use crate::events::trust::Judgement;
-use crate::log::{LoggedEvent, Position};
+use crate::log::{Hash, LoggedEvent, Position};
 use crate::messages::{self, MessageEvent, Sender};
 use crate::operation::Context;
 use crate::projects::FileVersion;
@@ -30,12 +31,16 @@ use crate::trust;
 /// Maximum number of events whose texts are cached during a search.
 const KEPT_MAX: usize = 128;
 
+/// Size of an event in the cache beside its texts, and of a text beside its bytes.
+const EVENT_BYTES: usize = 1024;
+const PIECE_BYTES: usize = 128;
+
 /// Reads the details of hits; each event is read once.
 pub struct Reader<'r> {
     cx: &'r Context,
     state: &'r State,
     catalogue: &'r Catalogue,
-    kept: RefCell<HashMap<u64, Option<Rc<Read>>>>,
+    kept: RefCell<HashMap<u64, Option<Arc<Read>>>>,
     sources: RefCell<HashMap<String, Root>>,
 }
 
@@ -78,6 +83,10 @@ pub struct HitDetails {
     pub agent: Option<String>,
     /// Whose words it is.
     pub origin: Origin,
+    /// The event with the text.
+    read: Arc<Read>,
+    /// Whether it gives orders to a model.
+    is_suspicious: bool,
     /// What a person says about it.
     pub judgement: Judgement,
     /// Time of the file's last change, or of the recording, formatted.
@@ -93,26 +102,71 @@ pub struct HitDetails {
 }
 
 impl HitDetails {
+    /// Returns the event with the text. That of a document is without its body, which is the text.
+    #[must_use]
+    pub fn event(&self) -> &LoggedEvent {
+        &self.read.event
+    }
+
     /// Whether it is given to no model unless it is asked for: it gives orders to one, or a person has rejected it.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
         match self.judgement {
             Judgement::Accepted => false,
             Judgement::Rejected => true,
-            Judgement::Open => is_suspicious(&self.text, self.origin),
+            Judgement::Open => self.is_suspicious,
         }
     }
 }
 
 /// An event with its texts.
+#[derive(Debug)]
 struct Read {
     event: LoggedEvent,
     pieces: Pieces,
+    /// Whether each text gives orders to a model, once it was looked at.
+    suspicious: Vec<OnceLock<bool>>,
+}
+
+impl Read {
+    fn new(mut event: LoggedEvent, pieces: Pieces) -> Self {
+        // The pieces are the whole text of a document.
+        if let (Kind::Document, Some(payload)) = (pieces.kind, &mut event.payload) {
+            payload.body = Vec::new();
+        }
+        Self {
+            suspicious: pieces.all.iter().map(|_| OnceLock::new()).collect(),
+            event,
+            pieces,
+        }
+    }
+
+    fn is_suspicious(&self, at: usize, origin: Origin) -> bool {
+        let text = self.pieces.all.get(at).map_or("", |piece| &piece.text);
+        let known = self.suspicious.get(at);
+        known.is_some_and(|known| *known.get_or_init(|| is_suspicious(text, origin)))
+    }
+
+    /// Returns its size in the cache, in bytes.
+    fn bytes(&self) -> usize {
+        let texts = self.pieces.all.iter();
+        let texts: usize = texts.map(|piece| PIECE_BYTES + piece.text.len()).sum();
+        let body = self.event.payload.as_ref();
+        EVENT_BYTES + texts + body.map_or(0, |payload| payload.body.len() + payload.meta.len())
+    }
+}
+
+/// Returns the key of an event with its texts in the cache.
+fn cache_key(position: u64) -> Key {
+    (
+        Position(position),
+        Hash(*b"the texts of an event for search"),
+    )
 }
 
 /// A text with its event.
 struct IndexedEvent {
-    read: Rc<Read>,
+    read: Arc<Read>,
     at: usize,
 }
 
@@ -155,13 +209,13 @@ impl<'r> Reader<'r> {
 
     /// Returns the details of every text of an event; none if it no longer exists.
     pub fn texts_of(&self, position: Position) -> Result<Vec<HitDetails>, Refusal> {
-        let Some(read) = self.read(position)?.map(Rc::new) else {
+        let Some(read) = self.read(position)? else {
             return Ok(Vec::new());
         };
         let mut found = Vec::new();
         for at in 0..read.pieces.all.len() {
             let unit = IndexedEvent {
-                read: Rc::clone(&read),
+                read: Arc::clone(&read),
                 at,
             };
             if let Some(piece) = unit.piece()
@@ -182,7 +236,7 @@ impl<'r> Reader<'r> {
         let read = match kept.get(&position) {
             Some(read) => read.clone(),
             None => {
-                let read = self.read(Position(position))?.map(Rc::new);
+                let read = self.read(Position(position))?;
                 kept.insert(position, read.clone());
                 read
             }
@@ -193,13 +247,27 @@ impl<'r> Reader<'r> {
         }))
     }
 
-    fn read(&self, position: Position) -> Result<Option<Read>, Error> {
+    fn read(&self, position: Position) -> Result<Option<Arc<Read>>, Error> {
         let log = self.state.log();
+        if let Some(read) = self.cx.cache.get::<Read>(&cache_key(position.0))
+            && !sessions::is_forgotten(log.rows(), &read.event.header)?
+        {
+            return Ok(Some(read));
+        }
         let Some(event) = log.at(position)? else {
             return Ok(None);
         };
         match budget::passing(|| pieces(&log, &self.cx.blobs, &event)) {
-            Ok(Some(pieces)) => Ok(Some(Read { event, pieces })),
+            Ok(Some(pieces)) => {
+                let read = Arc::new(Read::new(event, pieces));
+                // The text of a checkpoint comes from other events, too.
+                if read.pieces.kind != Kind::Checkpoint {
+                    let bytes = read.bytes();
+                    let key = cache_key(position.0);
+                    self.cx.cache.put(key, Arc::clone(&read), bytes);
+                }
+                Ok(Some(read))
+            }
             Ok(None) => Ok(None),
             Err(error @ Error::Corrupt { .. }) => {
                 tracing::warn!(%position, %error, "a damaged hit is omitted");
@@ -243,6 +311,8 @@ impl<'r> Reader<'r> {
                 Kind::Step => Origin::Tool,
                 Kind::Message | Kind::Checkpoint => Origin::Agent,
             },
+            read: Arc::clone(&unit.read),
+            is_suspicious: false,
             judgement: trust::judgement(self.state, event.scope(), event.position())?,
             position: event.position(),
             chunk: piece.number,
@@ -256,7 +326,11 @@ impl<'r> Reader<'r> {
             }
             Kind::Context => self.describe_context(event, unit.at, &mut result)?,
         };
-        Ok(is_there.then_some(result))
+        if !is_there {
+            return Ok(None);
+        }
+        result.is_suspicious = unit.read.is_suspicious(unit.at, result.origin);
+        Ok(Some(result))
     }
 
     fn describe_document(

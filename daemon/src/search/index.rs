@@ -185,7 +185,7 @@ impl Index {
 
     /// Finds texts without a vector, and deletes vectors without a text or beyond the end of the log.
     fn compare(&self, is_beyond: impl Fn(u64) -> bool) -> Result<(), IndexError> {
-        let units: BTreeSet<u64> = self.text.units(None)?.into_iter().collect();
+        let units: BTreeSet<u64> = self.text.units()?.into_iter().collect();
         let position = self.text.settled_position();
         for stage in [&self.first, &self.second].into_iter().flatten() {
             let mut store = stage.write();

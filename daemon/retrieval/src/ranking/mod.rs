@@ -12,7 +12,7 @@ pub use fusion::{
     fuse, keep_likely, prefer, settle,
 };
 pub use relevance::{
-    QUESTION_WORDS, UNRELATED, VectorScale, answers, floor, further_floor, relevance,
+    QUESTION_WORDS, UNRELATED, VectorScale, answers, floor, further_floor, least_cosine, relevance,
 };
 pub use rerank::{DEPTH, WEIGHT, best_sentence, rerank};
 

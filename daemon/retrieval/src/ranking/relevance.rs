@@ -16,6 +16,14 @@ pub enum VectorScale {
 /// Minimum score of a hit; below it, a text is unrelated.
 pub const UNRELATED: f64 = 0.005;
 
+/// Returns the cosine below which a text is unrelated to a query that is compared by vectors alone.
+#[must_use]
+pub fn least_cosine(scale: VectorScale) -> f32 {
+    let Coefficients(constant, _, of_cosine) = alone(scale);
+    let sum = (UNRELATED / (1.0 - UNRELATED)).ln();
+    ((sum - constant) / of_cosine) as f32
+}
+
 /// Returns the minimum score of the best hit of a search that compared vectors, and words too if `has_words`. Below it,
 /// nothing is known about a query.
 ///
@@ -67,6 +75,13 @@ const TRANSFORMER: Coefficients = Coefficients(-6.3, 6.48, 6.24);
 const STATIC_ALONE: Coefficients = Coefficients(-6.04, 0.0, 7.47);
 const TRANSFORMER_ALONE: Coefficients = Coefficients(-6.59, 0.0, 9.3);
 
+const fn alone(scale: VectorScale) -> Coefficients {
+    match scale {
+        VectorScale::Static => STATIC_ALONE,
+        VectorScale::Transformer => TRANSFORMER_ALONE,
+    }
+}
+
 /// Returns the score of a hit, from 0 to 1.
 ///
 /// `words` is the share of the query's word weight that the text has, from 0 to 1; `cosine` is that of the vectors.
@@ -77,8 +92,7 @@ pub fn relevance(words: Option<f64>, cosine: Option<(VectorScale, f64)>) -> f64 
         (Some(_), None) => WORDS_ALONE,
         (Some(_), Some((VectorScale::Static, _))) => STATIC,
         (Some(_), Some((VectorScale::Transformer, _))) => TRANSFORMER,
-        (None, Some((VectorScale::Static, _))) => STATIC_ALONE,
-        (None, Some((VectorScale::Transformer, _))) => TRANSFORMER_ALONE,
+        (None, Some((scale, _))) => alone(scale),
         (None, None) => return 0.0,
     };
     let words = words.unwrap_or(0.0).clamp(0.0, 1.0);

@@ -8,9 +8,10 @@ use super::analyser::Analyser;
 use super::error::{Error, contained};
 use super::indexed_text::{Change, Class, IndexedText, Kind};
 use super::memory_segment::{AnalysedText, MemorySegment, WordsBefore};
-use super::postings::{CorpusCounts, DeletionMask, LivePart, PostingsPart, Removals, View};
-use super::search::{self, Filter, Query, ScoreAccumulator, Terms, TextHits};
+use super::postings::{CorpusCounts, LivePart, PostingsPart, Removals, UnitMask, View};
+use super::search::{self, Query, ScoreAccumulator, Terms, TextHits};
 use super::segment_store::{Deletions, Segment, SegmentStore};
+use super::selection::{Filter, Selection};
 
 /// A text index in a folder, for use from many threads. A search never waits for a flush, only for the moment in
 /// which units are added or removed.
@@ -196,7 +197,7 @@ impl TextIndex {
             let Some(work) = self.write().freeze(deletions) else {
                 return Ok(());
             };
-            let fresh: Vec<(&MemorySegment, &DeletionMask)> = work
+            let fresh: Vec<(&MemorySegment, &UnitMask)> = work
                 .fresh
                 .iter()
                 .map(|(part, gone)| (&**part, gone))
@@ -261,27 +262,37 @@ impl TextIndex {
         places
     }
 
-    /// Returns the keys of all live units that pass the filter, ascending.
-    pub fn units(&self, filter: Option<Filter<'_>>) -> Result<Vec<u64>, Error> {
+    /// Calls `visit` with all live units. Each segment is read by columns, which are packed.
+    pub fn each(&self, visit: &mut dyn FnMut(&IndexedText)) -> Result<(), Error> {
         contained(|| {
             let state = self.read();
-            let mut keys = Vec::new();
             for view in state.views() {
-                match filter {
-                    None => {
-                        let there = (0..view.part.units()).filter(|at| !view.gone.has(*at));
-                        keys.extend(there.map(|at| view.part.key(at)));
+                view.part.each(0, &mut |at, unit| {
+                    if !view.gone.has(at) {
+                        visit(&unit);
                     }
-                    // By columns: the values of all units are read, which are packed.
-                    Some(passes) => view.part.each(&mut |at, unit| {
-                        if !view.gone.has(at) && passes(&unit) {
-                            keys.push(unit.key);
-                        }
-                    }),
-                }
+                });
             }
-            keys.sort_unstable();
-            Ok(keys)
+            Ok(())
+        })
+    }
+
+    /// Returns the keys of all live units, ascending.
+    pub fn units(&self) -> Result<Vec<u64>, Error> {
+        let mut keys = Vec::new();
+        self.each(&mut |unit| keys.push(unit.key))?;
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    /// Returns the units that pass a filter, by segment; some may have been deleted.
+    pub fn selected(&self, filter: Filter<'_>) -> Result<Vec<Arc<Selection>>, Error> {
+        contained(|| {
+            let state = self.read();
+            let views = state.views().into_iter();
+            Ok(views
+                .map(|view| view.selections.of(view.part, filter))
+                .collect())
         })
     }
 
@@ -327,6 +338,10 @@ impl TextIndex {
     pub fn release(&self) {
         self.lock_tools().clear();
         let mut state = self.write();
+        state
+            .views()
+            .iter()
+            .for_each(|view| view.selections.clear());
         let segments = state.segments.iter_mut();
         let segments = segments.filter_map(|held| Arc::get_mut(&mut held.part));
         segments.for_each(Segment::release);
@@ -354,7 +369,7 @@ impl TextIndex {
 }
 
 struct FlushBatch {
-    fresh: Vec<(Arc<MemorySegment>, DeletionMask)>,
+    fresh: Vec<(Arc<MemorySegment>, UnitMask)>,
     /// Keys of removed units that are still on disk.
     to_delete: Vec<u64>,
     position: u64,

@@ -196,6 +196,7 @@ impl LivePart<MemorySegment> {
             part: Arc::default(),
             gone: Default::default(),
             tally: CorpusCounts::default(),
+            selections: Default::default(),
         }
     }
 
@@ -241,8 +242,9 @@ impl PostingsPart for MemorySegment {
         self.units.get(at as usize).copied().unwrap_or_default()
     }
 
-    fn each(&self, visit: &mut dyn FnMut(u32, IndexedText)) {
-        for (at, unit) in (0..).zip(&self.units) {
+    fn each(&self, from: u32, visit: &mut dyn FnMut(u32, IndexedText)) {
+        let units = self.units.get(from as usize..).unwrap_or_default();
+        for (at, unit) in (from..).zip(units) {
             visit(at, *unit);
         }
     }

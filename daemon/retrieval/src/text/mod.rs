@@ -17,11 +17,13 @@ mod memory_segment;
 mod postings;
 mod search;
 mod segment_store;
+mod selection;
 
 pub use error::Error;
 pub use index::{Counts, TextIndex};
 pub use indexed_text::{Change, Class, IndexedText, Kind, NewText, key, number_of, position_of};
-pub use search::{Filter, MatchQuality, Query, Terms, TextHits, Variant, Word};
+pub use search::{MatchQuality, Query, Terms, TextHits, Variant, Word};
+pub use selection::{Filter, Selection};
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::error::Error;
 use super::indexed_text::{Class, IndexedText, Kind};
+use super::selection::Selections;
 
 /// An indexed field of a unit, with its own words and statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +89,8 @@ pub trait PostingsPart: Send + Sync {
     fn units(&self) -> u32;
     /// Returns the unit with a number.
     fn unit(&self, at: u32) -> IndexedText;
-    /// Calls `visit` with each unit in the order of their numbers, including deleted ones.
-    fn each(&self, visit: &mut dyn FnMut(u32, IndexedText));
+    /// Calls `visit` with each unit from a number on, in the order of their numbers, including deleted ones.
+    fn each(&self, from: u32, visit: &mut dyn FnMut(u32, IndexedText));
     /// Returns only the key of a unit.
     fn key(&self, at: u32) -> u64;
     /// Returns the number of the unit with a key, even if deleted.
@@ -144,14 +145,14 @@ impl Removals {
     }
 }
 
-/// The deleted units of a segment, one bit for each unit.
+/// Some units of a segment, one bit for each unit.
 #[derive(Clone, Debug, Default)]
-pub struct DeletionMask {
+pub struct UnitMask {
     words: Vec<u64>,
     count: u32,
 }
 
-impl DeletionMask {
+impl UnitMask {
     pub fn count(&self) -> u32 {
         self.count
     }
@@ -165,7 +166,7 @@ impl DeletionMask {
         self.words.get(at).copied().unwrap_or(0)
     }
 
-    /// Marks a unit as deleted; returns `false` if it was already.
+    /// Adds a unit; returns `false` if it was there already.
     pub fn put(&mut self, at: u32) -> bool {
         let (word, bit) = (at as usize / 64, 1_u64 << (at % 64));
         if self.words.len() <= word {
@@ -269,8 +270,9 @@ impl CorpusCounts {
 pub struct LivePart<P> {
     /// Shared only while a flush writes it.
     pub part: Arc<P>,
-    pub gone: DeletionMask,
+    pub gone: UnitMask,
     pub tally: CorpusCounts,
+    pub selections: Selections,
 }
 
 impl<P: PostingsPart> LivePart<P> {
@@ -301,6 +303,7 @@ impl<P: PostingsPart> LivePart<P> {
             part: &*self.part,
             gone: &self.gone,
             tally: &self.tally,
+            selections: &self.selections,
         }
     }
 }
@@ -309,8 +312,9 @@ impl<P: PostingsPart> LivePart<P> {
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     pub part: &'a dyn PostingsPart,
-    pub gone: &'a DeletionMask,
+    pub gone: &'a UnitMask,
     pub tally: &'a CorpusCounts,
+    pub selections: &'a Selections,
 }
 
 impl View<'_> {

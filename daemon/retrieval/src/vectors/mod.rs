@@ -1,4 +1,5 @@
-//! Vectors by key on disk, with nearest-neighbour search: a flat scan with any filter, exact over the stored rows.
+//! Vectors by key on disk, with nearest-neighbour search: a flat scan with any filter. Of many rows, their sketches are
+//! scanned, and the best are compared with the query as they are stored.
 //!
 //! A [`VectorStore`] is a folder of append-only segments of one generation: one model, one dimension. It is derived
 //! from the log and stores its log position ([`VectorStore::position`]). Damaged data is cut off or rejected, and
@@ -10,6 +11,7 @@ mod format;
 mod quantized;
 mod scan;
 mod segment;
+mod sketch;
 mod store;
 
 use std::io;

@@ -24,7 +24,8 @@ pub(super) fn round_row(vector: &[f32], row: &mut Vec<u8>) -> f32 {
     }
 }
 
-fn largest(vector: &[f32]) -> (f32, bool) {
+/// Returns the largest absolute value, and whether all numbers are finite.
+pub(super) fn largest(vector: &[f32]) -> (f32, bool) {
     let largest = vector
         .iter()
         .fold(0.0, |largest: f32, number| largest.max(number.abs()));

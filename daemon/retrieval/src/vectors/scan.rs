@@ -1,7 +1,10 @@
 //! Vector search: scans all rows that pass the filter, piece by piece.
 
+use std::ops::RangeInclusive;
+
 use super::quantized::Query;
 use super::segment::{Block, Segment};
+use super::sketch::{SketchedQuery, Sketches};
 use super::store::{parts, row};
 use super::{MAX_HITS, VectorError, VectorStore};
 use crate::top_hits::{Hit, ScoredHit, TopHits};
@@ -10,22 +13,60 @@ use crate::top_hits::{Hit, ScoredHit, TopHits};
 const PIECE: usize = 512 << 10;
 /// Number of additional candidates scored again in f32: far more than rounding the query can displace.
 const SPARE: usize = 100;
+/// Of more rows than these, sketches are compared first: reading all of them would take longer.
+const SKETCHED_MIN: usize = 8192;
+/// Rows that are read after their sketches were compared, in addition to as many as there are hits: this many for each hit,
+/// within bounds.
+const SPARE_FOR_EACH: usize = 3;
+const SKETCHED_SPARE: RangeInclusive<usize> = 200..=2000;
+/// A row is not read if its estimate is so far below the lowest cosine that is wanted: four times the estimate's standard
+/// error in 256 dimensions.
+const MARGIN: f32 = 0.2;
+/// Rows that are at most so many bytes apart are read at once.
+const APART_MAX: u64 = 4096;
 
 impl VectorStore {
     /// Returns the `limit` rows nearest to a query by cosine, among the keys that `wanted` accepts. The best is first;
     /// ties go to the lower key.
     ///
-    /// Scores use the original query and the stored rows: exact except for the rows' rounding. `wanted` is called once
-    /// for each key, before its row is scored.
+    /// Scores use the original query and the stored rows: exact except for the rows' rounding. Of more than
+    /// [`SKETCHED_MIN`] rows, the best are found by their sketches, so a row at the end of the list may be missed.
+    /// `wanted` is called once for each key, before its row is scored.
     pub fn search(
         &self,
         query: &[f32],
         limit: usize,
         wanted: impl Fn(u64) -> bool,
     ) -> Result<Vec<Hit>, VectorError> {
+        self.search_near(query, limit, f32::NEG_INFINITY, wanted)
+    }
+
+    /// Like [`VectorStore::search`], without rows whose cosine is below `lowest`.
+    pub fn search_near(
+        &self,
+        query: &[f32],
+        limit: usize,
+        lowest: f32,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Result<Vec<Hit>, VectorError> {
+        let mut hits = self.nearest(query, limit, lowest, wanted)?;
+        hits.retain(|hit| !is_below(hit.score, lowest));
+        Ok(hits)
+    }
+
+    fn nearest(
+        &self,
+        query: &[f32],
+        limit: usize,
+        lowest: f32,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Result<Vec<Hit>, VectorError> {
         let dimension = self.generation.dimension;
-        let query = self.query(query)?;
         let limit = limit.min(MAX_HITS);
+        if limit > 0 && self.len() > SKETCHED_MIN {
+            return self.search_sketched(query, limit, lowest, wanted);
+        }
+        let query = self.query(query)?;
         let mut best = TopHits::new(if limit == 0 { 0 } else { limit + SPARE });
         let mut bytes = Vec::new();
         for (number, segment) in self
@@ -47,6 +88,189 @@ impl VectorStore {
             }
         }
         self.score_exactly(&query, best, limit)
+    }
+
+    /// Returns the number of rows whose cosine is at least `lowest`, among the keys that `wanted` accepts, but at most
+    /// [`MAX_HITS`]. Many rows are counted by their sketches, so their number is an estimate.
+    pub fn count_near(
+        &self,
+        query: &[f32],
+        lowest: f32,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Result<usize, VectorError> {
+        if self.len() <= SKETCHED_MIN {
+            let hits = self.search_near(query, MAX_HITS, lowest, wanted)?;
+            return Ok(hits.len());
+        }
+        let sketched = SketchedQuery::new(query);
+        let mut count = 0;
+        self.each_estimate(&sketched, |score, key, _| {
+            count += usize::from(score >= lowest && wanted(key));
+        })?;
+        Ok(count.min(MAX_HITS))
+    }
+
+    /// Like [`VectorStore::search_near`], among these keys. Keys without a vector are omitted.
+    pub fn search_keys(
+        &self,
+        query: &[f32],
+        limit: usize,
+        lowest: f32,
+        keys: impl Iterator<Item = u64>,
+    ) -> Result<Vec<Hit>, VectorError> {
+        let exact = self.query(query)?;
+        let limit = limit.min(MAX_HITS);
+        let rows = keys.filter_map(|key| Some((key, self.find(key)?)));
+        let rows: Vec<(u64, u32)> = rows.collect();
+        let read_max = limit + spare(limit);
+        let mut best = TopHits::new(if limit == 0 { 0 } else { read_max });
+        let is_sketched = rows.len() > read_max;
+        if is_sketched {
+            for segment in &self.segments {
+                self.sketch(segment)?;
+            }
+        }
+        let sketched = SketchedQuery::new(query);
+        for (key, row) in rows {
+            let (number, within) = parts(row);
+            let sketch = || {
+                let (block, within) = self.segments.get(number)?.block_of(within)?;
+                block.sketches.get()?.estimate(within, &sketched)
+            };
+            best.offer(ScoredHit {
+                score: is_sketched.then(sketch).flatten().unwrap_or(0.0),
+                key,
+                data: row,
+            });
+        }
+        let mut hits = self.score_read(&exact, best, limit)?;
+        hits.retain(|hit| !is_below(hit.score, lowest));
+        Ok(hits)
+    }
+
+    fn search_sketched(
+        &self,
+        query: &[f32],
+        limit: usize,
+        lowest: f32,
+        wanted: impl Fn(u64) -> bool,
+    ) -> Result<Vec<Hit>, VectorError> {
+        let exact = self.query(query)?;
+        let sketched = SketchedQuery::new(query);
+        let mut best = TopHits::new(limit + spare(limit));
+        self.each_estimate(&sketched, |score, key, row| {
+            // Most rows are too far away: looking up whether they are wanted takes longer than the estimate.
+            if score >= best.worst().max(lowest - MARGIN) && wanted(key) {
+                best.offer(ScoredHit {
+                    score,
+                    key,
+                    data: row,
+                });
+            }
+        })?;
+        self.score_read(&exact, best, limit)
+    }
+
+    /// Calls a function with the estimated score, the key and the number of each row.
+    fn each_estimate(
+        &self,
+        query: &SketchedQuery,
+        mut each: impl FnMut(f32, u64, u32),
+    ) -> Result<(), VectorError> {
+        let mut products = Vec::new();
+        for (number, segment) in (0..).zip(&self.segments) {
+            if segment.live == 0 {
+                continue;
+            }
+            self.sketch(segment)?;
+            for block in &segment.blocks {
+                let rows = block.first..block.first + block.count;
+                let (Some(sketches), Some(keys), Some(dead)) = (
+                    block.sketches.get(),
+                    segment.keys.get(rows.clone()),
+                    segment.dead.get(rows.clone()),
+                ) else {
+                    continue;
+                };
+                let estimates = sketches.estimates(query, &mut products);
+                for (((within, key), dead), score) in rows.zip(keys).zip(dead).zip(estimates) {
+                    if !*dead {
+                        each(score, *key, row(number, within));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sketches the blocks that have no sketches, piece by piece.
+    fn sketch(&self, segment: &Segment) -> Result<(), VectorError> {
+        let dimension = self.generation.dimension;
+        let mut bytes = Vec::new();
+        let lacks = |block: &Block| block.sketches.get().is_none();
+        for blocks in segment
+            .blocks
+            .chunk_by(|one, next| lacks(one) == lacks(next))
+        {
+            if !blocks.first().is_some_and(lacks) {
+                continue;
+            }
+            for blocks in pieces(blocks, dimension) {
+                segment.read_blocks(blocks, &mut bytes, |block, rows| {
+                    let scales = segment.scales.get(block.first..block.first + block.count);
+                    let sketches = Sketches::new(rows, scales.unwrap_or_default(), dimension);
+                    // Two searches make the same ones.
+                    let _ = block.sketches.set(sketches);
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the rows of candidates in the order of the files, and returns the best.
+    fn score_read(
+        &self,
+        query: &Query<'_>,
+        candidates: TopHits<u32>,
+        limit: usize,
+    ) -> Result<Vec<Hit>, VectorError> {
+        let dimension = self.generation.dimension as u64;
+        let found = candidates.into_hits().filter_map(|(Hit { key, .. }, row)| {
+            let (number, within) = parts(row);
+            let segment = self.segments.get(number)?;
+            let scale = *segment.scales.get(within)?;
+            Some((number, segment.place(within)?, scale, key))
+        });
+        let mut found: Vec<(usize, u64, f32, u64)> = found.collect();
+        found.sort_unstable_by_key(|(number, place, ..)| (*number, *place));
+        let is_near = |one: &(usize, u64, f32, u64), next: &(usize, u64, f32, u64)| {
+            one.0 == next.0 && next.1 - one.1 <= dimension + APART_MAX
+        };
+        let mut bytes = Vec::new();
+        let mut best = TopHits::new(limit);
+        for run in found.chunk_by(is_near) {
+            let (Some((number, from, ..)), Some((_, last, ..))) = (run.first(), run.last()) else {
+                continue;
+            };
+            let Some(segment) = self.segments.get(*number) else {
+                continue;
+            };
+            let length = last - from + dimension;
+            bytes.resize(usize::try_from(length).unwrap_or(0), 0);
+            segment.read(&mut bytes, *from)?;
+            for (_, place, scale, key) in run {
+                let start = usize::try_from(place - from).unwrap_or(usize::MAX);
+                let numbers = bytes
+                    .get(start..)
+                    .and_then(|bytes| bytes.get(..self.generation.dimension));
+                best.offer(ScoredHit {
+                    score: scale * query.exact(numbers.unwrap_or_default()),
+                    key: *key,
+                    data: (),
+                });
+            }
+        }
+        Ok(best.into_hits().map(|(hit, ())| hit).collect())
     }
 
     /// Returns the cosines of keys with a query, in the order of `keys`, scored as by [`VectorStore::search`]. Keys
@@ -116,6 +340,16 @@ impl VectorStore {
     }
 }
 
+/// Returns whether a score is below a limit. One that is not a number is not.
+fn is_below(score: f32, limit: f32) -> bool {
+    score < limit
+}
+
+/// Returns how many rows more than hits are read after their sketches were compared.
+fn spare(limit: usize) -> usize {
+    (limit * SPARE_FOR_EACH).clamp(*SKETCHED_SPARE.start(), *SKETCHED_SPARE.end())
+}
+
 /// Groups consecutive blocks into pieces of about [`PIECE`] bytes.
 fn pieces(blocks: &[Block], dimension: usize) -> impl Iterator<Item = &[Block]> {
     let mut rest = blocks;
@@ -167,17 +401,8 @@ impl Scan<'_> {
         if self.rows.is_empty() {
             return Ok(());
         }
-        let length = last.offset - first.offset + (last.count * self.dimension) as u64;
-        bytes.resize(usize::try_from(length).unwrap_or(0), 0);
-        segment.read(bytes, first.offset)?;
         let mut rows = self.rows.iter().copied().peekable();
-        for block in blocks {
-            let start = usize::try_from(block.offset - first.offset).unwrap_or(usize::MAX);
-            let numbers = bytes
-                .get(start..)
-                .and_then(|bytes| bytes.get(..block.count * self.dimension))
-                .unwrap_or_default();
-            segment.check(block, numbers)?;
+        segment.read_blocks(blocks, bytes, |block, numbers| {
             while let Some(within) = rows.next_if(|within| *within < block.first + block.count) {
                 let start = (within - block.first) * self.dimension;
                 let (Some(numbers), Some(scale), Some(key)) = (
@@ -193,7 +418,6 @@ impl Scan<'_> {
                     data: row(self.number, within),
                 });
             }
-        }
-        Ok(())
+        })
     }
 }

@@ -4,11 +4,13 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::format::{self, BlockHeader, HEAD, HEADER, Kind, MAX_BLOCK};
+use super::sketch::Sketches;
 use super::{Generation, VectorError};
 
 /// Limit on the rows of a segment: a row's number within it has [`ROW_BITS`] bits.
@@ -44,6 +46,8 @@ pub(super) struct Block {
     rows_hash: u64,
     /// Whether the rows were verified against their hash since the segment was opened.
     checked: AtomicBool,
+    /// Their sketches, made by the first search that needs them.
+    pub sketches: OnceLock<Sketches>,
 }
 
 /// A block's head, its keys and, for a block of rows, their scales.
@@ -185,6 +189,7 @@ impl Segment {
                     offset,
                     rows_hash: head.rows_hash,
                     checked,
+                    sketches: OnceLock::new(),
                 });
                 self.live += keys.len();
                 self.keys.extend(keys);
@@ -250,6 +255,31 @@ impl Segment {
             .map_err(failed(&self.path))
     }
 
+    /// Reads the rows of consecutive blocks at once, into `bytes`, and calls a function with each block's rows.
+    pub fn read_blocks(
+        &self,
+        blocks: &[Block],
+        bytes: &mut Vec<u8>,
+        mut each: impl FnMut(&Block, &[u8]),
+    ) -> Result<(), VectorError> {
+        let (Some(first), Some(last)) = (blocks.first(), blocks.last()) else {
+            return Ok(());
+        };
+        let length = last.offset - first.offset + (last.count * self.dimension) as u64;
+        bytes.resize(usize::try_from(length).unwrap_or(0), 0);
+        self.read(bytes, first.offset)?;
+        for block in blocks {
+            let start = usize::try_from(block.offset - first.offset).unwrap_or(usize::MAX);
+            let rows = bytes
+                .get(start..)
+                .and_then(|bytes| bytes.get(..block.count * self.dimension))
+                .unwrap_or_default();
+            self.check(block, rows)?;
+            each(block, rows);
+        }
+        Ok(())
+    }
+
     /// Verifies a block's rows against their hash, the first time they are read.
     pub fn check(&self, block: &Block, rows: &[u8]) -> Result<(), VectorError> {
         if block.checked.load(Ordering::Relaxed) {
@@ -268,9 +298,15 @@ impl Segment {
 
     /// Returns the file offset of a row.
     pub fn place(&self, row: usize) -> Option<u64> {
+        let (block, within) = self.block_of(row)?;
+        Some(block.offset + (within * self.dimension) as u64)
+    }
+
+    /// Returns the block of a row, and the row's number within it.
+    pub fn block_of(&self, row: usize) -> Option<(&Block, usize)> {
         let after = self.blocks.partition_point(|block| block.first <= row);
         let block = self.blocks.get(after.checked_sub(1)?)?;
-        Some(block.offset + ((row - block.first) * self.dimension) as u64)
+        Some((block, row - block.first))
     }
 
     /// Returns all keys in this segment's deletion blocks.

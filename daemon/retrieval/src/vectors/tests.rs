@@ -27,6 +27,10 @@ fn open(folder: &Path) -> VectorStore {
 
 /// Returns a unit vector derived from a number.
 fn vector(seed: u64) -> Vec<f32> {
+    vector_of(DIMENSION, seed)
+}
+
+fn vector_of(dimension: usize, seed: u64) -> Vec<f32> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
         state ^= state << 13;
@@ -34,7 +38,7 @@ fn vector(seed: u64) -> Vec<f32> {
         state ^= state << 17;
         (state >> 40) as f32 / (1u64 << 23) as f32 - 1.0
     };
-    let mut vector: Vec<f32> = (0..DIMENSION).map(|_| next()).collect();
+    let mut vector: Vec<f32> = (0..dimension).map(|_| next()).collect();
     let length = vector
         .iter()
         .map(|number| number * number)
@@ -439,4 +443,101 @@ proptest! {
             }
         }
     }
+}
+
+/// Dimension of the first tier's model.
+const LARGE: usize = 256;
+
+/// Many rows: vectors around common centres, as those of texts about the same subjects are.
+fn many(folder: &Path, count: u64) -> (VectorStore, BTreeMap<u64, Vec<f32>>) {
+    let mut store = open_large(folder);
+    let row = |key: u64| {
+        let (centre, own) = (
+            vector_of(LARGE, (1 << 40) + key % 40),
+            vector_of(LARGE, key),
+        );
+        let mixed = centre.iter().zip(own).map(|(centre, own)| centre + own);
+        mixed.collect::<Vec<f32>>()
+    };
+    let rows: BTreeMap<u64, Vec<f32>> = (1..=count).map(|key| (key, row(key))).collect();
+    for keys in rows.iter().collect::<Vec<_>>().chunks(1000) {
+        let vectors: Vec<(u64, &[f32])> = keys
+            .iter()
+            .map(|(key, row)| (**key, row.as_slice()))
+            .collect();
+        store.append(&vectors, *keys[0].0).unwrap();
+    }
+    (store, rows)
+}
+
+fn open_large(folder: &Path) -> VectorStore {
+    let generation = Generation {
+        dimension: LARGE,
+        ..generation()
+    };
+    VectorStore::open(folder, generation).unwrap().store
+}
+
+/// Of many rows, sketches find what a comparison with all rows finds: the best always, and nearly all of the others.
+/// So does a search among keys.
+#[test]
+fn sketches_of_many_rows_find_the_nearest() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, rows) = many(folder.path(), 10_000);
+    let wanted = |key: u64| !key.is_multiple_of(3);
+    let keys: Vec<u64> = rows.keys().copied().filter(|key| wanted(*key)).collect();
+    let (mut same, mut all) = (0, 0);
+    for (key, row) in rows.iter().step_by(250) {
+        // A row, a bit aside.
+        let aside = vector_of(LARGE, key * 31);
+        let query: Vec<f32> = row
+            .iter()
+            .zip(aside)
+            .map(|(own, aside)| own + aside * 0.5)
+            .collect();
+        let mut expected = store.scores(&query, &keys).unwrap();
+        expected.sort_by(|one, other| {
+            let by_score = other.score.total_cmp(&one.score);
+            by_score.then(one.key.cmp(&other.key))
+        });
+        let among = store.search_keys(&query, 100, -1.0, keys.iter().copied());
+        for found in [store.search(&query, 100, wanted).unwrap(), among.unwrap()] {
+            assert_eq!(found[0], expected[0]);
+            assert_eq!(found.len(), 100);
+            all += 100;
+            let nearest = expected[..100].iter();
+            same += nearest.filter(|hit| found.contains(hit)).count();
+        }
+        let lowest = expected[20].score;
+        let near = store.search_near(&query, 1000, lowest, wanted).unwrap();
+        assert_eq!(near, expected[..21]);
+        let count = store
+            .count_near(&query, expected[3000].score, wanted)
+            .unwrap();
+        assert!((2800..3200).contains(&count), "{count}");
+    }
+    assert!(same * 100 >= all * 97, "{same} of {all}");
+}
+
+/// Sketches are made of verified rows, and deleted rows are not found by them.
+#[test]
+fn sketches_are_of_rows_that_are_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut store, rows) = many(folder.path(), 9000);
+    let near = |store: &VectorStore, key: u64| store.search(&rows[&key], 1, |_| true);
+    assert_eq!(near(&store, 77).unwrap()[0].key, 77);
+    store.delete(&[77], 10_000).unwrap();
+    assert_ne!(near(&store, 77).unwrap()[0].key, 77);
+    // A later block is sketched when it is there.
+    store.append(&[(77, rows[&77].as_slice())], 10_001).unwrap();
+    assert_eq!(near(&store, 77).unwrap()[0].key, 77);
+    let file = &segment_files(folder.path())[0];
+    let mut bytes = fs::read(file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(file, bytes).unwrap();
+    assert!(matches!(
+        near(&open_large(folder.path()), 5),
+        Err(VectorError::Damaged { .. })
+    ));
 }

@@ -116,7 +116,7 @@ pub fn history(
     };
     for hit in search::find(cx, state, &find)? {
         let is_relevant = hit.score >= RELEVANT_SCORE_MIN;
-        if found.add(own, (cx, state, project.is_some()), text, hit)? {
+        if found.add(own, (cx, project.is_some()), text, hit)? {
             found.has_relevant |= is_relevant;
         }
     }
@@ -128,14 +128,11 @@ impl FoundHistory {
     fn add(
         &mut self,
         own: &[SessionSnapshot<'_>],
-        (cx, state, is_project): (&Context, &State, bool),
+        (cx, is_project): (&Context, bool),
         question: &str,
         hit: FoundText,
     ) -> Result<bool, Refusal> {
         let found = hit.details;
-        let Some(event) = state.log().at(found.position)? else {
-            return Ok(false);
-        };
         // What a fork shares belongs to the session that draws on it.
         let snapshot = own.iter().find(|one| one.has(&found));
         if snapshot.is_none() && !is_project {
@@ -158,7 +155,7 @@ impl FoundHistory {
         };
         let (source, who, text, is_kept) = match found.kind {
             Kind::Message => {
-                let (said, body): (MessageMeta, MessageRecorded) = events::both(&event)?;
+                let (said, body): (MessageMeta, MessageRecorded) = events::both(found.event())?;
                 let is_kept =
                     snapshot.is_none_or(|one| one.working.has_message(found.position, &said.id));
                 let source = source(Item::Message(said.id));
@@ -182,13 +179,14 @@ impl FoundHistory {
                 (source, found.title, text, is_kept)
             }
             Kind::Step => {
-                let (item, tool, has_failed) = match MessageEvent::of(&event)? {
+                let (item, tool, has_failed) = match MessageEvent::of(found.event())? {
                     Some(MessageEvent::ToolCall(call)) => {
-                        let body: ToolRecorded = events::body(&event)?;
+                        let body: ToolRecorded = events::body(found.event())?;
                         (Item::Tool(call.id), body.tool, body.error.is_some())
                     }
                     Some(MessageEvent::Message(_)) | None => {
-                        let (numbered, body): (StepAssigned, StepRecorded) = events::both(&event)?;
+                        let (numbered, body): (StepAssigned, StepRecorded) =
+                            events::both(found.event())?;
                         let item = Item::Step {
                             step: numbered.step,
                             attempt: numbered.attempt,

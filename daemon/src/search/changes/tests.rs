@@ -88,7 +88,7 @@ fn what_stood_beside_many_forgotten_pieces_is_added_anew_once() {
     apply(&kept, &fixture, &blobs, &reported);
     let again = open(folder.path(), "again");
     apply(&again, &fixture, &blobs, &after(&fixture, &blobs, 0));
-    assert_eq!(kept.units(None).unwrap(), again.units(None).unwrap());
+    assert_eq!(kept.units().unwrap(), again.units().unwrap());
     assert_eq!(kept.counts().units(), 100);
     assert_eq!(hits(&kept), hits(&again));
     assert_ne!(hits(&kept), before);

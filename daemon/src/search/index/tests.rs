@@ -101,7 +101,7 @@ fn what_the_log_lost_is_not_kept() {
     }
     let index = open(folder.path(), Some(4));
     assert_eq!(index.applied(), Position(0));
-    assert!(index.text.units(None).unwrap().is_empty());
+    assert!(index.text.units().unwrap().is_empty());
     assert_eq!(embedded(&index), (1..=4).collect());
     assert_eq!(lock_unpoisoned(&index.warnings).len(), 1);
 }
@@ -150,7 +150,7 @@ fn what_was_taken_out_leaves_the_files_after_a_kill() {
     index.purge().unwrap();
     let after = segments(folder.path());
     assert!(!after.is_empty() && after.is_disjoint(&before), "{after:?}");
-    assert_eq!(index.text.units(None).unwrap().len(), 7);
+    assert_eq!(index.text.units().unwrap().len(), 7);
 }
 
 /// A text that is removed while its vector is made gets no vector; otherwise the vector would outlive the purge.

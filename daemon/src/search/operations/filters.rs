@@ -1,9 +1,8 @@
 //! The filters that leave nothing: which one it is, and the nearest values that exist.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use lored_retrieval::text::{IndexedText, Kind};
+use lored_retrieval::text::Kind;
 
 use super::result::wire_kind;
 use crate::clock::format_time;
@@ -53,9 +52,8 @@ struct TextSummary {
 
 impl TextSummary {
     fn of(search: &Search<'_>) -> Result<Self, Refusal> {
-        let summary = RefCell::new(Self::default());
-        let look = |text: &IndexedText| {
-            let mut summary = summary.borrow_mut();
+        let mut summary = Self::default();
+        let looked = search.index.text.each(&mut |text| {
             if !summary.kinds.contains(&text.kind) {
                 summary.kinds.push(text.kind);
             }
@@ -64,11 +62,9 @@ impl TextSummary {
                 summary.times = Some((oldest.min(text.time), newest.max(text.time)));
             }
             summary.passes |= search.scope.has(text);
-            false
-        };
-        let looked = search.index.text.units(Some(&look));
+        });
         looked.map_err(|error| super::result_page::refused(&error.into()))?;
-        Ok(summary.into_inner())
+        Ok(summary)
     }
 }
 

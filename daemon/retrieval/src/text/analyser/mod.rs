@@ -73,13 +73,25 @@ impl Analyser {
         purpose: AnalysisMode,
         visit: &mut dyn FnMut(Token<'_>) -> bool,
     ) {
+        self.tokens_of(text, purpose, &|_| true, visit);
+    }
+
+    /// Like [`Analyser::tokens`], without the words that `is_wanted` refuses before they are stemmed. A stem begins like
+    /// its word.
+    pub fn tokens_of(
+        &mut self,
+        text: &str,
+        purpose: AnalysisMode,
+        is_wanted: &dyn Fn(&str) -> bool,
+        visit: &mut dyn FnMut(Token<'_>) -> bool,
+    ) {
         let memo = &mut self.memo;
         for run in runs::runs(text) {
             let more = match run {
                 runs::TextSpan::Words(range) => {
                     let written = text.get(range.clone()).unwrap_or_default();
                     self.compound.words(written, &mut |word, at, counted| {
-                        if counted && stop_words::is_one(word) {
+                        if !is_wanted(word) || counted && stop_words::is_one(word) {
                             return true;
                         }
                         visit(Token {

@@ -1,7 +1,7 @@
 //! The scores of one segment's units, accumulated term by term.
 
 use super::super::error::Error;
-use super::super::postings::{DeletionMask, PerField, View};
+use super::super::postings::{PerField, UnitMask, View};
 use super::scoring::{Clause, LengthNorm};
 use crate::top_hits::TopHits;
 
@@ -11,7 +11,7 @@ const LISTED_SHARE: usize = 32;
 /// Number of units scored at once: a block of postings.
 const PIECE: usize = 128;
 
-/// Number of units in a block of scores; the number of bits in a word of [`DeletionMask`].
+/// Number of units in a block of scores; the number of bits in a word of [`UnitMask`].
 const BLOCK: usize = 64;
 
 /// Score buffers for a segment; reused between searches, all zero in between.
@@ -64,6 +64,11 @@ impl ScoreAccumulator {
         Ok(())
     }
 
+    /// Returns whether many units of the segment match.
+    pub fn has_many(&self) -> bool {
+        !self.lists
+    }
+
     /// Returns a unit's score; 0 if it does not match.
     pub fn score(&self, unit: u32) -> f32 {
         self.scores.get(unit as usize).copied().unwrap_or(0.0)
@@ -74,7 +79,7 @@ impl ScoreAccumulator {
     /// Unless `all` is set, units below the bar of `best` may be skipped. Returns the number of skipped units.
     pub fn drain(
         &mut self,
-        gone: &DeletionMask,
+        gone: &UnitMask,
         all: bool,
         best: &mut TopHits<()>,
         mut show: impl FnMut(&mut TopHits<()>, u32, f32),

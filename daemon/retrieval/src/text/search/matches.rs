@@ -11,7 +11,17 @@ pub fn matches(text: &str, terms: &Terms, analyser: &mut Analyser) -> Vec<Range<
     if terms.words.is_empty() {
         return places;
     }
-    analyser.tokens(text, AnalysisMode::Index, &mut |token| {
+    let mut begins = [false; 256];
+    for first in terms.firsts() {
+        if let Some(begins) = begins.get_mut(usize::from(first)) {
+            *begins = true;
+        }
+    }
+    let is_wanted = |word: &str| {
+        let first = word.bytes().next();
+        first.is_some_and(|first| begins.get(usize::from(first)) == Some(&true))
+    };
+    analyser.tokens_of(text, AnalysisMode::Index, &is_wanted, &mut |token| {
         if terms.have(token.term) {
             places.push(token.range);
         }

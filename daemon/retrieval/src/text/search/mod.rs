@@ -15,8 +15,9 @@ pub use self::words::WORDS_MAX;
 pub use self::words::{MatchQuality, Terms, Variant, Word};
 use super::analyser::Analyser;
 use super::error::Error;
-use super::indexed_text::{Class, IndexedText};
+use super::indexed_text::Class;
 use super::postings::{CorpusCounts, Field, View};
+use super::selection::Filter;
 use crate::top_hits::{Hit, ScoredHit, TopHits};
 
 /// A search query.
@@ -31,9 +32,6 @@ pub struct Query<'a> {
     /// Keys whose scores are also returned, even if they are not hits or do not pass the filter.
     pub also: &'a [u64],
 }
-
-/// Selects units: `true` for a unit that may match.
-pub type Filter<'a> = &'a dyn Fn(&IndexedText) -> bool;
 
 /// Result of a search.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -114,12 +112,21 @@ fn collect(
     best: &mut TopHits<()>,
 ) -> u64 {
     let mut shown = 0;
+    let known = filter.and_then(|filter| match accumulator.has_many() {
+        true => Some(view.selections.of(view.part, filter)),
+        false => view.selections.known(view.part, filter),
+    });
+    let passes = |at| match (&known, filter) {
+        (Some(known), _) => known.has(at),
+        (None, Some(filter)) => (filter.passes)(&view.part.unit(at)),
+        (None, None) => true,
+    };
     let counted = accumulator.drain(view.gone, filter.is_some(), best, |best, at, score| {
         if score < best.bar() && filter.is_none() {
             shown += 1;
             return;
         }
-        if filter.is_some_and(|passes| !passes(&view.part.unit(at))) {
+        if !passes(at) {
             return;
         }
         shown += 1;

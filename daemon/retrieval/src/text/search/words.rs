@@ -124,6 +124,15 @@ impl Terms {
         self.words.iter().any(|word| word.weight_in_documents < 1.0)
     }
 
+    /// Returns the first bytes of all terms.
+    pub(super) fn firsts(&self) -> impl Iterator<Item = u8> {
+        let terms = self.words.iter().flat_map(|word| {
+            let variants = word.variants.iter().map(|variant| &variant.term);
+            std::iter::once(&word.term).chain(variants)
+        });
+        terms.filter_map(|term| term.bytes().next())
+    }
+
     /// Whether a term of a text matches the query.
     pub(super) fn have(&self, term: &str) -> bool {
         self.words.iter().any(|word| {

@@ -23,7 +23,7 @@ use self::summed::SummedDirectory;
 use super::analyser::ANALYSER;
 use super::error::Error;
 use super::memory_segment::MemorySegment;
-use super::postings::{DeletionMask, LivePart, PostingsPart};
+use super::postings::{LivePart, PostingsPart, UnitMask};
 
 /// Version of the on-disk format, apart from the terms.
 const FORMAT: u32 = 2;
@@ -144,7 +144,7 @@ impl SegmentStore {
     /// Deletes units by key, adds the live units of in-memory segments, and commits with `position`, atomically.
     pub fn commit(
         &self,
-        fresh: &[(&MemorySegment, &DeletionMask)],
+        fresh: &[(&MemorySegment, &UnitMask)],
         to_delete: &[u64],
         position: u64,
     ) -> Result<IndexCommit, Error> {

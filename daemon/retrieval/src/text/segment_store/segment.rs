@@ -1,6 +1,7 @@
 //! A tantivy segment: postings and columns are memory-mapped; only lengths are held in memory, from the first
 //! search on.
 
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use tantivy::columnar::ColumnValues;
@@ -12,7 +13,7 @@ use tantivy::{InvertedIndexReader, Opstamp};
 use super::super::error::Error;
 use super::super::indexed_text::{IndexedText, Kind};
 use super::super::postings::{
-    CorpusCounts, DeletionMask, Entry, Field, LivePart, PerField, PostingsPart, Removals,
+    CorpusCounts, Entry, Field, LivePart, PerField, PostingsPart, Removals, UnitMask,
 };
 use super::schema::Fields;
 
@@ -25,7 +26,7 @@ type Column = Arc<dyn ColumnValues<u64>>;
 pub struct Segment {
     id: SegmentId,
     deletions: Option<Opstamp>,
-    deleted: DeletionMask,
+    deleted: UnitMask,
     units: u32,
     words: PerField<Arc<InvertedIndexReader>>,
     columns: Columns,
@@ -52,7 +53,7 @@ impl Segment {
         let column = |name: &str| -> Result<Column, Error> {
             Ok(reader.fast_fields().u64(name)?.first_or_default_col(0))
         };
-        let mut deleted = DeletionMask::default();
+        let mut deleted = UnitMask::default();
         if let Some(alive) = reader.alive_bitset() {
             let dead = (0..reader.max_doc()).filter(|at| !alive.is_alive(*at));
             dead.for_each(|at| {
@@ -86,7 +87,12 @@ impl Segment {
         };
         let tally = part.count(&gone)?;
         let part = Arc::new(part);
-        Ok(LivePart { part, gone, tally })
+        Ok(LivePart {
+            part,
+            gone,
+            tally,
+            selections: Default::default(),
+        })
     }
 
     /// Whether this is the same segment in the same state.
@@ -95,7 +101,7 @@ impl Segment {
     }
 
     /// Returns the units that are already deleted on disk.
-    pub fn deleted(&self) -> &DeletionMask {
+    pub fn deleted(&self) -> &UnitMask {
         &self.deleted
     }
 
@@ -106,7 +112,7 @@ impl Segment {
         self.by_key.take();
     }
 
-    fn count(&self, gone: &DeletionMask) -> Result<CorpusCounts, Error> {
+    fn count(&self, gone: &UnitMask) -> Result<CorpusCounts, Error> {
         let mut tally = CorpusCounts::default();
         let mut at = 0;
         let columns = [
@@ -115,7 +121,7 @@ impl Segment {
             &self.columns.around,
         ];
         let mut unknown = None;
-        read(columns, self.units, |[kind, own, around]| {
+        read(columns, 0..self.units, |[kind, own, around]| {
             match Kind::of_code(kind) {
                 Some(kind) if !gone.has(at) => tally.add(kind, length(own), length(around)),
                 Some(_) => {}
@@ -132,7 +138,7 @@ impl Segment {
     fn by_key(&self) -> &[u32] {
         self.by_key.get_or_init(|| {
             let mut keys = Vec::with_capacity(self.units as usize);
-            read([&self.columns.key], self.units, |[key]| keys.push(key));
+            read([&self.columns.key], 0..self.units, |[key]| keys.push(key));
             if keys.is_sorted() {
                 return Vec::new(); // common case: units are in log order
             }
@@ -161,7 +167,7 @@ impl PostingsPart for Segment {
         }
     }
 
-    fn each(&self, visit: &mut dyn FnMut(u32, IndexedText)) {
+    fn each(&self, from: u32, visit: &mut dyn FnMut(u32, IndexedText)) {
         let columns = &self.columns;
         let all = [
             &columns.key,
@@ -171,10 +177,10 @@ impl PostingsPart for Segment {
             &columns.number,
             &columns.time,
         ];
-        let mut at = 0;
+        let mut at = from;
         read(
             all,
-            self.units,
+            from..self.units,
             |[key, kind, group, session, number, time]| {
                 let unit = IndexedText {
                     key,
@@ -217,7 +223,9 @@ impl PostingsPart for Segment {
         };
         held.get_or_init(|| {
             let mut lengths = Vec::with_capacity(self.units as usize);
-            read([column], self.units, |[value]| lengths.push(length(value)));
+            read([column], 0..self.units, |[value]| {
+                lengths.push(length(value))
+            });
             lengths
         })
     }
@@ -277,7 +285,7 @@ impl PostingsPart for Segment {
         let columns = &self.columns;
         let columns = [&columns.group, &columns.session, &columns.key];
         let mut at = 0;
-        read(columns, self.units, |[group, session, key]| {
+        read(columns, 0..self.units, |[group, session, key]| {
             let unit = IndexedText {
                 key,
                 group,
@@ -294,10 +302,10 @@ impl PostingsPart for Segment {
 }
 
 /// Calls `visit` with the values of some columns, unit by unit.
-fn read<const N: usize>(columns: [&Column; N], units: u32, mut visit: impl FnMut([u64; N])) {
+fn read<const N: usize>(columns: [&Column; N], units: Range<u32>, mut visit: impl FnMut([u64; N])) {
     let mut pieces = [[0_u64; PIECE]; N];
-    for start in (0..units).step_by(PIECE) {
-        let length = PIECE.min((units - start) as usize);
+    for start in units.clone().step_by(PIECE) {
+        let length = PIECE.min((units.end - start) as usize);
         for (column, piece) in columns.iter().zip(pieces.iter_mut()) {
             if let Some(piece) = piece.get_mut(..length) {
                 column.get_range(u64::from(start), piece);

@@ -50,7 +50,7 @@ fn a_damaged_file_is_an_error_or_answers_and_never_ends_the_process() {
             std::fs::write(&path, damaged).unwrap();
             let answer = TextIndex::open(folder.path(), 1).and_then(|index| {
                 index.search(&query("common text word5 wrod7"), None)?;
-                index.units(None)
+                index.units()
             });
             refused += u32::from(answer.is_err());
         }

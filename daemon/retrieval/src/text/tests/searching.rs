@@ -190,7 +190,11 @@ fn filters_count_and_keys_asked_for_get_their_scores() {
         also: &keys,
         ..query("x")
     };
-    let found = index.search(&asked, Some(&|unit| unit.group > 2)).unwrap();
+    let filter = Filter {
+        passes: &|unit| unit.group > 2,
+        fingerprint: 2,
+    };
+    let found = index.search(&asked, Some(filter)).unwrap();
     assert_eq!((found.total, found.hits[0].key), (1, key(4, 0)));
     assert_eq!(found.also[0], 0.0);
     assert!(found.also[1] > 0.0);
