@@ -482,6 +482,7 @@ pub async fn caller_of(cx: &Arc<Context>, uid: u32, hello: &Hello) -> Result<Cal
         quota: None,
         default_key: None,
         boxed_as: None,
+        reads_text: false,
         wait_permit: WaitPermit::default(),
         process: CallerProcess::Unknown,
     })

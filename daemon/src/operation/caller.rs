@@ -40,6 +40,8 @@ pub struct Caller {
     pub default_key: Option<String>,
     /// The host's id of the session for which it may speak alone, as `KIND:ID`, if it calls through a mailbox.
     pub boxed_as: Option<String>,
+    /// Whether it reads replies as text, too: a model over MCP.
+    pub reads_text: bool,
     /// The permit to wait for new events.
     pub wait_permit: WaitPermit,
     /// The process that calls over the socket of this machine.

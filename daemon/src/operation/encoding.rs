@@ -17,11 +17,16 @@ use crate::hint::{arg, hint};
 /// written takes up to three times its size.
 const COUNTED_BYTES_MIN: usize = 8 << 20;
 
-/// Encodes a reply, within the memory of the call.
+/// Encodes a reply, within the memory of the call. Its text and what the text does not show are only made for those who
+/// read it.
 ///
 /// # Errors
 /// `RESPONSE_TOO_LARGE` and the refusals of the call's budget; `INTERNAL` when the reply does not encode.
-pub(super) fn encode<O: Op>(reply: &O::Reply, mut warnings: Vec<String>) -> Answer {
+pub(super) fn encode<O: Op>(
+    reply: &O::Reply,
+    mut warnings: Vec<String>,
+    reads_text: bool,
+) -> Answer {
     let memory = budget::current();
     let json = match &memory {
         Some(memory) if memory.used() > COUNTED_BYTES_MIN => encode_counted(reply, memory)?,
@@ -33,7 +38,17 @@ pub(super) fn encode<O: Op>(reply: &O::Reply, mut warnings: Vec<String>) -> Answ
             json
         }
     };
-    let (meta, readable) = (reply.meta(), O::readable(reply));
+    let meta = reply.meta();
+    if !reads_text {
+        return Ok(Reply {
+            json,
+            meta,
+            readable: None,
+            unshown_warnings: Vec::new(),
+            memory,
+        });
+    }
+    let readable = O::readable(reply);
     let of_meta = meta.iter().flat_map(|meta| meta.warnings.iter().cloned());
     let new: Vec<String> = of_meta.filter(|one| !warnings.contains(one)).collect();
     warnings.extend(new);

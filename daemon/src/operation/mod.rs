@@ -187,7 +187,7 @@ pub struct Reply {
     pub json: Box<RawValue>,
     /// Metadata of the reply.
     pub meta: Option<Meta>,
-    /// The reply as readable text, where that is clearer than its JSON.
+    /// The reply as readable text, where that is clearer than its JSON, for callers that read it.
     pub readable: Option<String>,
     /// Warnings that this text does not show, because they are in the metadata or in the JSON alone.
     pub unshown_warnings: Vec<String>,
@@ -276,6 +276,7 @@ impl Operation {
                         ..Call::of::<O>(cx, caller, args)?
                     };
                     let session_use = call.caller.session_use.clone();
+                    let reads_text = call.caller.reads_text;
                     let reply = O::call(call).await;
                     shared.settle_blobs(reply.is_err()).await;
                     let health = shared.engine.health();
@@ -294,8 +295,9 @@ impl Operation {
                     if let (Some(warning), Some(warnings)) = (raw.warning, reply.warnings()) {
                         warnings.push(warning);
                     }
-                    let warnings = reply.warnings().map(|warnings| warnings.clone());
-                    encoding::encode::<O>(&reply, warnings.unwrap_or_default())
+                    let warnings = reply.warnings().filter(|_| reads_text);
+                    let warnings = warnings.map(|warnings| warnings.clone());
+                    encoding::encode::<O>(&reply, warnings.unwrap_or_default(), reads_text)
                 })
             },
         }

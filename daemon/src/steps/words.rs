@@ -3,7 +3,17 @@
 /// Returns the letters and digits of `text` in lower case: `CLOSED_DATE` and `closedDate` are both `closeddate`.
 #[must_use]
 pub fn normalise(text: &str) -> String {
+    if text.is_ascii() {
+        return normal_bytes(text).map(char::from).collect();
+    }
     normal_chars(text).collect()
+}
+
+/// Iterates over the characters of [`normalise`] of an ASCII text. Nearly all names are, and this way takes a third of the
+/// time.
+fn normal_bytes(text: &str) -> impl Iterator<Item = u8> + '_ {
+    let bytes = text.bytes().filter(u8::is_ascii_alphanumeric);
+    bytes.map(|byte| byte.to_ascii_lowercase())
 }
 
 /// Iterates over the characters of [`normalise`] without building the text.
@@ -16,14 +26,20 @@ pub(super) fn normal_chars(text: &str) -> impl Iterator<Item = char> + '_ {
 /// Returns whether two texts have the same letters and digits.
 #[must_use]
 pub fn same(left: &str, right: &str) -> bool {
+    if left.is_ascii() && right.is_ascii() {
+        return normal_bytes(left).eq(normal_bytes(right));
+    }
     normal_chars(left).eq(normal_chars(right))
 }
 
 /// Returns the 64-bit FNV-1a hash of the letters and digits. Spellings of one word have equal hashes.
 pub(super) fn hash(text: &str) -> u64 {
-    normal_chars(text).fold(0xcbf2_9ce4_8422_2325, |state, c| {
-        (state ^ u64::from(u32::from(c))).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    let add = |state: u64, c: u32| (state ^ u64::from(c)).wrapping_mul(0x0000_0100_0000_01b3);
+    let start = 0xcbf2_9ce4_8422_2325;
+    match text.is_ascii() {
+        true => normal_bytes(text).fold(start, |state, byte| add(state, byte.into())),
+        false => normal_chars(text).fold(start, |state, c| add(state, c.into())),
+    }
 }
 
 /// Returns the forms of a list name in lower case: unchanged, its singulars, its plural.

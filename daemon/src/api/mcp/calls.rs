@@ -26,6 +26,7 @@ impl<C: Catalog> Server<C> {
     /// Builds the caller from the connection and the request.
     pub(super) fn caller_of(&self, cx: &RequestContext<RoleServer>, access: Access) -> Caller {
         let mut caller = self.host.caller.clone();
+        caller.reads_text = true;
         if let Some(client) = self.client_of(cx) {
             let label = format!("{}/{}", client.name, client.version);
             let agent = match caller.actor.agent.as_str() {
