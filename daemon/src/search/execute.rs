@@ -233,7 +233,7 @@ impl Search<'_> {
         let among = among.transpose()?;
         let query = model.embed(&self.ask.query);
         let store = ranking.read();
-        // What is farther away is no hit of a search by vectors alone; others weigh it with its words.
+        // A search by vectors alone leaves out texts that are farther away. The other modes also use their words.
         let lowest = match self.ask.mode {
             Mode::Vector => least_cosine(scale(stage)),
             Mode::Text | Mode::Hybrid | Mode::Semantic => f32::NEG_INFINITY,
@@ -247,7 +247,8 @@ impl Search<'_> {
             parts.flat_map(|part| part.keys().iter().copied())
         };
         // Looking up a row takes longer than passing over one.
-        let are_few = among.is_some() && keys().count() < store.len() / LOOKED_UP_SHARE;
+        let selected = among.iter().flatten().map(|part| part.keys().len());
+        let are_few = among.is_some() && selected.sum::<usize>() < store.len() / LOOKED_UP_SHARE;
         let nearest = match are_few {
             true => store.search_keys(&query, limit, lowest, keys())?,
             false => store.search_near(&query, limit, lowest, wanted)?,

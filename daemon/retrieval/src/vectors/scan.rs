@@ -22,7 +22,7 @@ const SKETCHED_SPARE: RangeInclusive<usize> = 200..=2000;
 /// A row is not read if its estimate is so far below the lowest cosine that is wanted: four times the estimate's standard
 /// error in 256 dimensions.
 const MARGIN: f32 = 0.2;
-/// Rows that are at most so many bytes apart are read at once.
+/// Rows are read together if at most this many bytes lie between their beginnings, and at most [`PIECE`] bytes at once.
 const APART_MAX: u64 = 4096;
 
 impl VectorStore {
@@ -49,24 +49,37 @@ impl VectorStore {
         lowest: f32,
         wanted: impl Fn(u64) -> bool,
     ) -> Result<Vec<Hit>, VectorError> {
-        let mut hits = self.nearest(query, limit, lowest, wanted)?;
+        let exact = self.query(query)?;
+        let limit = limit.min(MAX_HITS);
+        let mut hits = if limit > 0 && self.len() > SKETCHED_MIN {
+            let sketched = SketchedQuery::new(query);
+            let mut best = TopHits::new(limit + spare(limit));
+            self.each_estimate(&sketched, |score, key, row| {
+                // Most rows are too far away: looking up whether they are wanted takes longer than the estimate.
+                if score >= best.worst().max(lowest - MARGIN) && wanted(key) {
+                    best.offer(ScoredHit {
+                        score,
+                        key,
+                        data: row,
+                    });
+                }
+            })?;
+            self.score_read(&exact, best, limit)?
+        } else {
+            self.scan_rows(&exact, limit, wanted)?
+        };
         hits.retain(|hit| !is_below(hit.score, lowest));
         Ok(hits)
     }
 
-    fn nearest(
+    /// Compares all rows with the query, as they are stored.
+    fn scan_rows(
         &self,
-        query: &[f32],
+        query: &Query<'_>,
         limit: usize,
-        lowest: f32,
         wanted: impl Fn(u64) -> bool,
     ) -> Result<Vec<Hit>, VectorError> {
         let dimension = self.generation.dimension;
-        let limit = limit.min(MAX_HITS);
-        if limit > 0 && self.len() > SKETCHED_MIN {
-            return self.search_sketched(query, limit, lowest, wanted);
-        }
-        let query = self.query(query)?;
         let mut best = TopHits::new(if limit == 0 { 0 } else { limit + SPARE });
         let mut bytes = Vec::new();
         for (number, segment) in self
@@ -79,7 +92,7 @@ impl VectorStore {
                 number,
                 segment,
                 dimension,
-                query: &query,
+                query,
                 best: &mut best,
                 rows: Vec::new(),
             };
@@ -87,7 +100,7 @@ impl VectorStore {
                 scan.piece(blocks, &wanted, &mut bytes)?;
             }
         }
-        self.score_exactly(&query, best, limit)
+        self.score_exactly(query, best, limit)
     }
 
     /// Returns the number of rows whose cosine is at least `lowest`, among the keys that `wanted` accepts, but at most
@@ -120,25 +133,26 @@ impl VectorStore {
     ) -> Result<Vec<Hit>, VectorError> {
         let exact = self.query(query)?;
         let limit = limit.min(MAX_HITS);
-        let rows = keys.filter_map(|key| Some((key, self.find(key)?)));
-        let rows: Vec<(u64, u32)> = rows.collect();
-        let read_max = limit + spare(limit);
-        let mut best = TopHits::new(if limit == 0 { 0 } else { read_max });
-        let is_sketched = rows.len() > read_max;
-        if is_sketched {
-            for segment in &self.segments {
-                self.sketch(segment)?;
-            }
+        // Rows are verified when they are sketched.
+        for segment in &self.segments {
+            self.sketch(segment)?;
         }
         let sketched = SketchedQuery::new(query);
-        for (key, row) in rows {
+        let read_max = if limit == 0 { 0 } else { limit + spare(limit) };
+        let mut best = TopHits::new(read_max);
+        let mut products = Vec::new();
+        for (key, row) in keys.filter_map(|key| Some((key, self.find(key)?))) {
             let (number, within) = parts(row);
-            let sketch = || {
-                let (block, within) = self.segments.get(number)?.block_of(within)?;
-                block.sketches.get()?.estimate(within, &sketched)
+            let segment = self.segments.get(number);
+            let Some((block, within)) = segment.and_then(|segment| segment.block_of(within)) else {
+                continue;
             };
+            let estimate = block
+                .sketches
+                .get()
+                .and_then(|sketches| sketches.estimate(within, &sketched, &mut products));
             best.offer(ScoredHit {
-                score: is_sketched.then(sketch).flatten().unwrap_or(0.0),
+                score: estimate.unwrap_or_default(),
                 key,
                 data: row,
             });
@@ -146,29 +160,6 @@ impl VectorStore {
         let mut hits = self.score_read(&exact, best, limit)?;
         hits.retain(|hit| !is_below(hit.score, lowest));
         Ok(hits)
-    }
-
-    fn search_sketched(
-        &self,
-        query: &[f32],
-        limit: usize,
-        lowest: f32,
-        wanted: impl Fn(u64) -> bool,
-    ) -> Result<Vec<Hit>, VectorError> {
-        let exact = self.query(query)?;
-        let sketched = SketchedQuery::new(query);
-        let mut best = TopHits::new(limit + spare(limit));
-        self.each_estimate(&sketched, |score, key, row| {
-            // Most rows are too far away: looking up whether they are wanted takes longer than the estimate.
-            if score >= best.worst().max(lowest - MARGIN) && wanted(key) {
-                best.offer(ScoredHit {
-                    score,
-                    key,
-                    data: row,
-                });
-            }
-        })?;
-        self.score_read(&exact, best, limit)
     }
 
     /// Calls a function with the estimated score, the key and the number of each row.
@@ -243,15 +234,18 @@ impl VectorStore {
         });
         let mut found: Vec<(usize, u64, f32, u64)> = found.collect();
         found.sort_unstable_by_key(|(number, place, ..)| (*number, *place));
-        let is_near = |one: &(usize, u64, f32, u64), next: &(usize, u64, f32, u64)| {
-            one.0 == next.0 && next.1 - one.1 <= dimension + APART_MAX
-        };
-        let mut bytes = Vec::new();
+        let (mut bytes, mut rest) = (Vec::new(), found.as_slice());
         let mut best = TopHits::new(limit);
-        for run in found.chunk_by(is_near) {
-            let (Some((number, from, ..)), Some((_, last, ..))) = (run.first(), run.last()) else {
-                continue;
-            };
+        while let Some((number, from, ..)) = rest.first() {
+            let nexts = rest.iter().zip(rest.iter().skip(1));
+            let together = nexts.take_while(|(one, next)| {
+                let (is_same, length) =
+                    (next.0 == *number, next.1.saturating_sub(*from) + dimension);
+                is_same && length <= PIECE as u64 && next.1 - one.1 <= APART_MAX
+            });
+            let (run, after) = rest.split_at(1 + together.count());
+            rest = after;
+            let last = run.last().map_or(*from, |(_, place, ..)| *place);
             let Some(segment) = self.segments.get(*number) else {
                 continue;
             };

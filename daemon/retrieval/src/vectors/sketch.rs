@@ -55,11 +55,16 @@ impl Sketches {
         }
     }
 
-    /// Returns the estimated dot product of a query and one row.
-    pub fn estimate(&self, row: usize, query: &SketchedQuery) -> Option<f32> {
+    /// Returns the estimated dot product of a query and one row. `products` is only there to be used again.
+    pub fn estimate(
+        &self,
+        row: usize,
+        query: &SketchedQuery,
+        products: &mut Vec<i32>,
+    ) -> Option<f32> {
         let signs = self.signs.chunks_exact(self.words).nth(row)?;
-        let mut products = Vec::with_capacity(1);
-        products_of(&query.planes, signs, self.words, &mut products);
+        products.clear();
+        products_of(&query.planes, signs, self.words, products);
         Some(query.score(*products.first()?) * self.factors.get(row)?)
     }
 

@@ -536,8 +536,14 @@ fn sketches_are_of_rows_that_are_there() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(file, bytes).unwrap();
+    let damaged = open_large(folder.path());
     assert!(matches!(
-        near(&open_large(folder.path()), 5),
+        near(&damaged, 5),
+        Err(VectorError::Damaged { .. })
+    ));
+    // A search among a few keys does not believe unverified rows either.
+    assert!(matches!(
+        damaged.search_keys(&rows[&5], 1, -1.0, [5, 6].into_iter()),
         Err(VectorError::Damaged { .. })
     ));
 }
