@@ -109,7 +109,8 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns the text of a file, which is never a link. One that is too long is cut off: it is no JSON then, and left out.
+/// Returns the text of a file. A link is not followed. A text that is too long is cut off, so it is not valid JSON, and the
+/// caller leaves it out.
 fn text_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     let limit = u64::try_from(RECORD_BYTES_MAX).unwrap_or(u64::MAX);
