@@ -4,7 +4,9 @@
 #[must_use]
 pub fn normalise(text: &str) -> String {
     if text.is_ascii() {
-        return normal_bytes(text).map(char::from).collect();
+        let mut normal = String::with_capacity(text.len());
+        normal.extend(normal_bytes(text).map(char::from));
+        return normal;
     }
     normal_chars(text).collect()
 }

@@ -20,8 +20,9 @@ const QUIET_MAX: Duration = Duration::from_secs(300);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// The recognition's log position is written at most once a second; this wait makes every sample include it.
 const AFTER_WRITE: Duration = Duration::from_millis(800);
-/// New texts are written to the index after 5 s without events.
-const INDEX_WRITTEN: Duration = Duration::from_millis(6_500);
+/// New texts are written to the index after 5 s without events. On a slow machine that begins later, and what is written
+/// then would be in the next sample.
+const INDEX_WRITTEN: Duration = Duration::from_millis(10_000);
 
 const KIB: usize = 1024;
 const CONTEXT_BYTES: usize = 200 * KIB;

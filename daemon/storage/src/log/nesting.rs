@@ -20,13 +20,13 @@ const BREAK: u8 = 0xff;
 /// A message when it is nested too deeply.
 pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     let mut rest = bytes;
-    // Items that are left in each array, map, tag and text in pieces.
-    let mut open: Vec<u64> = Vec::with_capacity(8);
+    // Items that are left in each array, map, tag and text in pieces. Most values are decoded often, so it is no list.
+    let (mut open, mut depth) = ([0_u64; DEPTH_MAX], 0_usize);
     while let Some((first, after)) = rest.split_first() {
         rest = after;
         if *first == BREAK {
-            match open.pop() {
-                Some(OPEN) => {}
+            match open.get(..depth).and_then(<[u64]>::last) {
+                Some(&OPEN) => depth -= 1,
                 _ => return Ok(()),
             }
         } else {
@@ -50,16 +50,17 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
                 _ => 0,
             };
             if items > 0 {
-                if open.len() == DEPTH_MAX {
+                let Some(level) = open.get_mut(depth) else {
                     return Err(format!("nested more than {DEPTH_MAX} levels deep"));
-                }
-                open.push(items);
+                };
+                *level = items;
+                depth += 1;
                 continue;
             }
         }
         // An item has ended, and with it perhaps those around it.
         loop {
-            match open.last_mut() {
+            match open.get_mut(..depth).and_then(<[u64]>::last_mut) {
                 None => return Ok(()),
                 Some(&mut OPEN) => break,
                 Some(left) => {
@@ -67,7 +68,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
                     if *left > 0 {
                         break;
                     }
-                    open.pop();
+                    depth -= 1;
                 }
             }
         }
