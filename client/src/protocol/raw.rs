@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::de::Error;
+use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -97,7 +98,7 @@ impl schemars::JsonSchema for RawObject {
 
 /// Stored JSON text that is inserted into a reply without being parsed. Clones share the text.
 #[derive(Clone)]
-pub struct RawJson(Arc<RawValue>);
+pub struct RawJson(Arc<dyn AsRef<str> + Send + Sync>);
 
 impl RawJson {
     /// Validates a JSON text in one pass.
@@ -105,13 +106,25 @@ impl RawJson {
     /// # Errors
     /// When it is not one JSON value, with the location.
     pub fn parse(text: String) -> Result<Self, serde_json::Error> {
-        RawValue::from_string(text).map(|raw| Self(raw.into()))
+        RawValue::from_string(text).map(Self::from)
+    }
+
+    /// Takes a text that is known to be one JSON value, because it is canonical. It is not read again.
+    #[must_use]
+    pub fn of_valid(text: Arc<dyn AsRef<str> + Send + Sync>) -> Self {
+        Self(text)
     }
 
     /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        (*self.0).as_ref()
+    }
+}
+
+impl From<Box<RawValue>> for RawJson {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(Arc::new(Box::<str>::from(raw)))
     }
 }
 
@@ -129,15 +142,20 @@ impl fmt::Debug for RawJson {
     }
 }
 
+/// By this name `serde_json` knows the text of a [`RawValue`], which can only be made from a text by reading it.
+const RAW_VALUE: &str = "$serde_json::private::RawValue";
+
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
+        raw.serialize_field(RAW_VALUE, self.as_str())?;
+        raw.end()
     }
 }
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Box::<RawValue>::deserialize(deserializer).map(|raw| Self(raw.into()))
+        Box::<RawValue>::deserialize(deserializer).map(Self::from)
     }
 }
 
@@ -247,6 +265,12 @@ mod tests {
             RawJson::parse(ODD.to_owned()).unwrap(),
         ];
         assert_eq!(serde_json::to_string(&raw).unwrap(), format!("[[1],{ODD}]"));
+        let valid = RawJson::of_valid(Arc::new(ODD.to_owned()));
+        assert_eq!(serde_json::to_string(&valid).unwrap(), ODD);
+        let value: Value = serde_json::to_value(&valid).unwrap();
+        assert_eq!(value, serde_json::from_str::<Value>(ODD).unwrap());
+        let boxed = serde_json::value::to_raw_value(&[&valid]).unwrap();
+        assert_eq!(boxed.get(), format!("[{ODD}]"));
         assert!(RawJson::parse("{".to_owned()).is_err());
         assert!(
             format!(

@@ -129,6 +129,12 @@ impl Canonical {
     }
 }
 
+impl AsRef<str> for Canonical {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
 impl Default for Canonical {
     /// Returns the empty object.
     fn default() -> Self {
