@@ -43,6 +43,7 @@ pub use counts::SecretCounts;
 pub use custom::{Error, OwnRule, Settings};
 pub use rules::Rules;
 pub use shared::SharedRules;
+pub use value::{is_named_by_siblings, names_siblings};
 
 /// Replaces secrets by the names of their kinds, and counts them.
 #[derive(Debug, Default)]
@@ -95,6 +96,12 @@ impl Redactor {
     #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.rules.get().is_enabled
+    }
+
+    /// Returns the rules in force, by which later results can be told from those under other rules.
+    #[must_use]
+    pub fn rules(&self) -> Arc<Rules> {
+        self.rules.get()
     }
 
     /// Returns the number of replaced secrets by kind.

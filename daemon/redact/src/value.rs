@@ -8,6 +8,23 @@ use serde_json::{Map, Value};
 use super::json::{self, NESTING_MAX};
 use super::{Rules, SecretCounts};
 
+/// Keys of values that are described by the key above them, or by an adjacent name.
+const VALUE_KEYS: [&str; 5] = ["value", "Value", "content", "default", "_value"];
+/// Keys of names that describe adjacent values.
+const NAME_KEYS: [&str; 6] = ["name", "Name", "key", "Key", "variable", "header"];
+
+/// Whether the value under this key may decide what values under adjacent keys are taken for.
+#[must_use]
+pub fn names_siblings(key: &str) -> bool {
+    NAME_KEYS.contains(&key)
+}
+
+/// Whether values under adjacent keys may decide what the value under this key is taken for.
+#[must_use]
+pub fn is_named_by_siblings(key: &str) -> bool {
+    VALUE_KEYS.contains(&key)
+}
+
 /// The names that apply to a value.
 #[derive(Clone, Copy, Default)]
 pub(super) struct NamePath<'n> {
@@ -23,7 +40,7 @@ impl<'n> NamePath<'n> {
     where
         'n: 'b,
     {
-        let is_value = ["value", "Value", "content", "default", "_value"].contains(&key);
+        let is_value = is_named_by_siblings(key);
         NamePath {
             key: Some(key),
             called: if is_value { called.or(self.key) } else { None },
@@ -37,8 +54,7 @@ impl<'n> NamePath<'n> {
 
     /// Returns whether a value is the name of an adjacent value.
     pub(super) fn is_a_name(&self) -> bool {
-        self.key
-            .is_some_and(|key| ["name", "Name", "key", "Key", "variable", "header"].contains(&key))
+        self.key.is_some_and(names_siblings)
     }
 }
 
