@@ -130,6 +130,13 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
         bytes <= self.bytes_max / 4
     }
 
+    /// Removes the value of a key. Who derives the next one of the same kind gets its memory.
+    pub fn remove(&self, key: &K) {
+        let removed = self.lock().remove(key);
+        // Outside of the lock, because a large value takes a while to free.
+        drop(removed);
+    }
+
     /// Removes all entries; called when the daemon is idle.
     pub fn clear(&self) {
         *self.lock() = Inner::default();
@@ -145,11 +152,11 @@ impl<K: Clone + Eq + Hashable> Cache<K> {
 }
 
 impl<K: Eq + Hashable> Inner<K> {
-    fn remove(&mut self, key: &K) {
-        if let Some(entry) = self.entries.remove(key) {
-            self.uses.remove(&entry.last_use);
-            self.bytes -= entry.bytes;
-        }
+    fn remove(&mut self, key: &K) -> Option<Entry> {
+        let entry = self.entries.remove(key)?;
+        self.uses.remove(&entry.last_use);
+        self.bytes -= entry.bytes;
+        Some(entry)
     }
 }
 
@@ -173,6 +180,9 @@ mod tests {
         cache.put(key(5), Arc::new(5_u64), 26);
         assert_eq!(cache.get::<u64>(&key(5)), None, "too large to keep");
         assert_eq!(cache.bytes(), 100);
+        cache.remove(&key(4));
+        cache.remove(&key(5));
+        assert_eq!((cache.get::<u64>(&key(4)), cache.bytes()), (None, 75));
         cache.clear();
         assert_eq!(cache.bytes(), 0);
     }

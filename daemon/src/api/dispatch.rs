@@ -157,7 +157,10 @@ impl Dispatch {
             return operation.call(cx, caller, args).await;
         }
         // Runs before the arguments are hashed, recorded or indexed, on every transport.
-        let call = redacting::redacted(&cx, args).await?;
+        let call = match operation.rereads {
+            Some(rereads) => redacting::reread(&cx, &caller, rereads, args).await?,
+            None => redacting::redacted(&cx, args).await?,
+        };
         operation.call(cx, caller, call).await
     }
 }

@@ -5,27 +5,56 @@ use std::sync::Arc;
 
 use crate::error::Refusal;
 use crate::log::Actor;
-use crate::operation::{Caller, Context, RawCall, blocking};
+use crate::operation::{Caller, Context, RawCall, Rereads, blocking};
 use lore::protocol::Args;
-use lored_redact::SecretCounts;
+use lored_redact::{Rules, SecretCounts};
 
 /// Larger arguments are searched off the event loop, in bytes.
 const INLINE_BYTES_MAX: usize = 64 << 10;
+/// Larger arguments are compared with those of an earlier call off the event loop, in bytes.
+const REREAD_INLINE_BYTES_MAX: usize = 1 << 20;
 
 /// Redacts secrets in the arguments and adds a warning about them.
 ///
 /// # Errors
 /// When the daemon stops before large arguments were searched.
 pub async fn redacted(cx: &Arc<Context>, args: Args) -> Result<RawCall, Refusal> {
+    let rules = cx.redactor.rules();
     if !cx.redactor.is_enabled() {
-        return Ok(args.into());
+        return Ok(RawCall {
+            clean_under: Some(rules),
+            ..args.into()
+        });
     }
     let json = args.into_json();
     if json.len() <= INLINE_BYTES_MAX {
-        return Ok(of(cx, json));
+        return Ok(of(cx, json, rules));
     }
     let cx = Arc::clone(cx);
-    blocking(move || Ok(of(&cx, json))).await
+    blocking(move || Ok(of(&cx, json, rules))).await
+}
+
+/// Reads arguments that are mostly those of an earlier call, or else redacts them.
+///
+/// # Errors
+/// As [`redacted`].
+pub async fn reread(
+    cx: &Arc<Context>,
+    caller: &Caller,
+    rereads: Rereads,
+    args: Args,
+) -> Result<RawCall, Refusal> {
+    let json = args.into_json();
+    let read = if json.len() <= REREAD_INLINE_BYTES_MAX {
+        rereads(cx, caller, json)
+    } else {
+        let (cx, caller) = (Arc::clone(cx), caller.clone());
+        blocking(move || Ok(rereads(&cx, &caller, json))).await?
+    };
+    match read {
+        Ok(call) => Ok(call),
+        Err(json) => redacted(cx, Args::Json(json)).await,
+    }
 }
 
 /// Redacts secrets in the caller's names.
@@ -47,15 +76,18 @@ pub fn of_caller(cx: &Context, mut caller: Caller) -> Caller {
     caller
 }
 
-fn of(cx: &Context, json: Vec<u8>) -> RawCall {
+fn of(cx: &Context, json: Vec<u8>, rules: Arc<Rules>) -> RawCall {
     let mut found = SecretCounts::default();
     let redacted = match cx.redactor.json(&json, &mut found) {
         Cow::Borrowed(_) => None,
         Cow::Owned(redacted) => Some(redacted),
     };
+    let is_clean = redacted.is_none() && found.is_empty();
     RawCall {
         args: redacted.unwrap_or(json),
         warning: found.sentence(),
+        known: None,
+        clean_under: is_clean.then_some(rules),
     }
 }
 

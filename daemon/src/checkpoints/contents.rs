@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use crate::canonical::{Canonical, CanonicalError, key_order, quoted};
+use crate::canonical::{Canonical, CanonicalError, Entry, key_order, quoted};
 
 /// Minimum length of a value that is a separate piece, in bytes.
 pub const LARGE_BYTES_MIN: usize = 4096;
@@ -54,23 +54,56 @@ pub fn join(pieces: &[Content<'_>]) -> Result<Canonical, CanonicalError> {
     let small = pieces.iter().find(|piece| piece.key.is_none());
     let small = small.map(|piece| Canonical::of(&piece.text)).transpose()?;
     let small = small.unwrap_or_default();
-    let mut members: Vec<(&str, Cow<'_, str>)> = Vec::new();
+    let mut members: Vec<(&str, Member<'_>)> = Vec::new();
     for entry in &small.entries {
         let member = small.text.get(entry.member.clone()).unwrap_or_default();
-        members.push((&entry.key, Cow::Borrowed(member)));
+        let value = entry.value.start - entry.member.start;
+        members.push((&entry.key, Member::Small(member, value)));
     }
     for piece in pieces {
         if let Some(key) = piece.key {
-            let mut member = quoted(key);
-            member.reserve(piece.text.len() + 1);
-            member.push(':');
-            member.push_str(&piece.text);
-            members.push((key, Cow::Owned(member)));
+            members.push((key, Member::Large(&piece.text)));
         }
     }
     members.sort_by(|a, b| key_order(a.0, b.0));
-    let members = members.iter().map(|(key, member)| (*key, &**member));
-    Ok(Canonical::of_members(members))
+    let bytes = |piece: &Content<'_>| piece.text.len() + piece.key.map_or(0, str::len) + 8;
+    let mut text = String::with_capacity(pieces.iter().map(bytes).sum());
+    let mut entries = Vec::with_capacity(members.len());
+    text.push('{');
+    for (key, member) in members {
+        if !entries.is_empty() {
+            text.push(',');
+        }
+        let start = text.len();
+        let value = match member {
+            Member::Small(member, value) => {
+                text.push_str(member);
+                start + value
+            }
+            Member::Large(value) => {
+                text.push_str(&quoted(key));
+                text.push(':');
+                let start = text.len();
+                text.push_str(value);
+                start
+            }
+        };
+        entries.push(Entry {
+            key: key.to_owned(),
+            member: start..text.len(),
+            value: value..text.len(),
+        });
+    }
+    text.push('}');
+    Ok(Canonical { text, entries })
+}
+
+/// A member of a context that is joined.
+enum Member<'m> {
+    /// `"key":value`, and where the value begins in it.
+    Small(&'m str, usize),
+    /// A value.
+    Large(&'m str),
 }
 
 /// Returns the keys of a context from its pieces.

@@ -72,6 +72,17 @@ pub fn pack_against(base: &[u8], value: &[u8], room: usize) -> Option<Vec<u8>> {
     Some(packed)
 }
 
+/// Packs a short value with a dictionary of text like it.
+#[must_use]
+pub fn pack_like(dictionary: &[u8], value: &[u8]) -> Option<Vec<u8>> {
+    let mut packed = Vec::with_capacity(compress_bound(value.len()));
+    with(&PACKERS, CCtx::try_create, |context| {
+        context.compress_using_dict(&mut packed, value, dictionary, LEVEL)
+    })?
+    .ok()?;
+    Some(packed)
+}
+
 /// Packs with long-distance matching, which needs a separate context.
 fn pack_long(base: &[u8], value: &[u8], packed: &mut Vec<u8>) -> SafeResult {
     let longest = base.len().max(value.len());

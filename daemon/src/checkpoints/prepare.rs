@@ -1,16 +1,15 @@
 //! The part of a save that needs no decision: canonical form, hashes, packing, blobs. It runs in parallel, before the
 //! queue.
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::{Arc, OnceLock};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::chain::{self, Plan};
 use super::command::{ContextPiece, PackedObject};
 use super::contents::{self, Content};
+use super::saved_context::{SavedContext, is_whole};
 use super::values::Values;
-use super::{object_uses, pack};
-use crate::canonical::Canonical;
-use crate::error::Refusal;
+use super::{object_uses, pack, script};
 use crate::events::checkpoints::{CheckpointSaved, ContextPart, DeltaLink};
 use crate::log::objects::{Object, ObjectForm, ObjectLocation};
 use crate::log::{Hash, objects};
@@ -18,87 +17,6 @@ use crate::store::{Blobs, Error, Rows};
 
 /// Objects of at most this many packed bytes are committed with the event; larger ones are blobs before it.
 pub const INLINE_BYTES_MAX: usize = 64 * 1024;
-
-/// A context that is ready for the decision.
-pub struct Context {
-    pub canonical: Arc<Canonical>,
-    hash: OnceLock<Hash>,
-    pieces: Vec<OnceLock<Hash>>,
-}
-
-/// Contexts longer than this are hashed by another thread while they are packed, in bytes.
-const HASH_BESIDE_BYTES_MIN: usize = 64 * 1024;
-
-impl Context {
-    /// Reads a JSON text as a context.
-    ///
-    /// # Errors
-    /// `INVALID_INPUT` when it is not a JSON object with a canonical form.
-    pub fn of(json: &str) -> Result<Self, Refusal> {
-        let canonical = Canonical::of(json).map_err(|malformed| {
-            Refusal::invalid(format!("`context` cannot be saved: {malformed}"))
-                .hint("It is one JSON object, each key in it once.")
-        })?;
-        // All small values are one piece, so there is at most one more than there are keys.
-        let pieces = canonical.entries.len() + 1;
-        Ok(Self {
-            canonical: Arc::new(canonical),
-            hash: OnceLock::new(),
-            pieces: vec![OnceLock::new(); pieces],
-        })
-    }
-
-    /// Returns the SHA-256 of the canonical text. It takes a fifth of a save, so it is computed at the first use, by
-    /// the thread that needs it first.
-    #[must_use]
-    pub fn hash(&self) -> Hash {
-        *self
-            .hash
-            .get_or_init(|| Hash::of(self.canonical.text.as_bytes()))
-    }
-
-    /// Returns the SHA-256 of a piece, by its number.
-    fn piece_hash(&self, number: usize, content: &Content<'_>) -> Hash {
-        let make = || Hash::of(content.text.as_bytes());
-        match self.pieces.get(number) {
-            Some(hash) => *hash.get_or_init(make),
-            None => make(),
-        }
-    }
-
-    /// Computes the hashes of these pieces and of the whole on another thread while this one packs. The first thread
-    /// that needs a hash computes it.
-    fn hash_beside(self: &Arc<Self>, pieces: Vec<usize>) {
-        if self.canonical.text.len() < HASH_BESIDE_BYTES_MIN {
-            return;
-        }
-        let context = Arc::clone(self);
-        drop(tokio::task::spawn_blocking(move || {
-            for (number, content) in contents::split(&context.canonical).iter().enumerate() {
-                if pieces.contains(&number) {
-                    context.piece_hash(number, content);
-                }
-            }
-            context.hash()
-        }));
-    }
-
-    /// Returns whether this is the context of a hash. A cached context is compared, which is faster than hashing.
-    #[must_use]
-    pub fn is(&self, hash: &Hash, values: &Values<'_>) -> bool {
-        match (self.hash.get(), values.known_context(*hash)) {
-            (None, Some(known)) => known.text == self.canonical.text,
-            _ => self.hash() == *hash,
-        }
-    }
-
-    /// Its top-level keys.
-    #[must_use]
-    pub fn keys(&self) -> BTreeSet<String> {
-        let entries = self.canonical.entries.iter();
-        entries.map(|entry| entry.key.clone()).collect()
-    }
-}
 
 /// Finds or packs the objects of a context.
 pub struct ObjectPacker<'p> {
@@ -115,22 +33,20 @@ impl ObjectPacker<'_> {
     /// previous checkpoint where that is shorter.
     pub fn pieces(
         &self,
-        context: &Arc<Context>,
+        context: &Arc<SavedContext>,
         previous: Option<&CheckpointSaved>,
     ) -> Result<Vec<ContextPiece>, Error> {
         let contents = contents::split(&context.canonical);
+        context.hash_beside();
         let lasts: Vec<PreviousPiece<'_>> = contents
             .iter()
-            .map(|content| self.last(content, previous))
+            .map(|content| self.last(context, content, previous))
             .collect();
-        let is_to_hash =
-            |number: &usize| !matches!(lasts.get(*number), Some(PreviousPiece::Same(_)));
-        context.hash_beside((0..contents.len()).filter(is_to_hash).collect());
         let mut seen = HashSet::new();
         let mut pieces = Vec::new();
         for (number, (content, last)) in contents.iter().zip(lasts).enumerate() {
             // A value that changed is hardly ever there, so it need not wait for its hash.
-            let delta = |part| self.delta(content.text.as_bytes(), part);
+            let delta = |part| self.delta(context, content, part);
             let early = match last {
                 PreviousPiece::Changed(part) => delta(part),
                 PreviousPiece::Same(_) | PreviousPiece::Unknown(_) => None,
@@ -138,7 +54,7 @@ impl ObjectPacker<'_> {
             let hash = match last {
                 PreviousPiece::Same(part) => part.hash(),
                 PreviousPiece::Changed(_) | PreviousPiece::Unknown(_) => {
-                    context.piece_hash(number, content)
+                    context.piece_hash(number, content).hash
                 }
             };
             let is_there = !seen.insert(hash)
@@ -154,7 +70,10 @@ impl ObjectPacker<'_> {
                 };
                 self.fresh(content, hash, delta)
             };
-            self.values.note(hash, || content.text.as_bytes().to_vec());
+            // The values of large keys are in the context that is kept.
+            if !context.is_kept() || content.key.is_none() {
+                self.values.note(hash, || content.text.as_bytes().to_vec());
+            }
             pieces.push(piece);
         }
         Ok(pieces)
@@ -180,12 +99,21 @@ impl ObjectPacker<'_> {
     /// Compares a piece with the previous checkpoint.
     fn last<'s>(
         &self,
+        context: &SavedContext,
         content: &Content<'_>,
         previous: Option<&'s CheckpointSaved>,
     ) -> PreviousPiece<'s> {
         let Some(part) = previous.and_then(|saved| part_of(saved, content.key)) else {
             return PreviousPiece::Unknown(None);
         };
+        if let Some((piece, edits)) = context.known_piece(content)
+            && piece.hash.hash == part.hash()
+        {
+            return match is_whole(&edits, piece.range.len()) {
+                true => PreviousPiece::Same(part),
+                false => PreviousPiece::Changed(part),
+            };
+        }
         match self.values.known(&part.hash()) {
             Some(value) if *value == content.text.as_bytes() => PreviousPiece::Same(part),
             Some(_) => PreviousPiece::Changed(part),
@@ -237,16 +165,42 @@ impl ObjectPacker<'_> {
     }
 
     /// Packs a value as a delta if that is worth it. With a damaged base the value is stored whole.
-    fn delta(&self, value: &[u8], last: &ContextPart) -> Option<Delta> {
-        match self.is_self_contained {
-            true => None,
-            false => pack_delta(value, last, |base| self.values.get(base).ok()),
+    fn delta(
+        &self,
+        context: &SavedContext,
+        content: &Content<'_>,
+        last: &ContextPart,
+    ) -> Option<Delta> {
+        if self.is_self_contained {
+            return None;
         }
+        let value = content.text.as_bytes();
+        let plan = chain::plan(last, value.len() as u64)?;
+        let base = plan.base.first()?.hash;
+        // Where the changes are known, nothing has to be searched.
+        let script = || {
+            let edits = context.edits_from(content, &base)?;
+            let is_small = edits.new_bytes() <= value.len() / EDITS_PART_MAX;
+            let packed = is_small.then(|| script::encode(value, &edits))??;
+            (packed.len() as u64 <= plan.room).then_some(packed)
+        };
+        if let Some(packed) = script() {
+            let form = ObjectForm::Edits { base };
+            return Some(Delta { form, packed, plan });
+        }
+        pack_planned(value, plan, |base| self.values.get(base).ok())
     }
 }
 
+/// Values of which a larger part than one in so many is new are packed against the whole text of their base.
+const EDITS_PART_MAX: usize = 4;
+
 /// A packed delta, and the plan that it follows.
-type Delta = (Vec<u8>, Plan);
+pub struct Delta {
+    form: ObjectForm,
+    packed: Vec<u8>,
+    plan: Plan,
+}
 
 /// Packs a value as a delta against an earlier value of its key, if that is worth it.
 pub fn pack_delta<B: std::ops::Deref<Target: AsRef<[u8]>>>(
@@ -254,11 +208,20 @@ pub fn pack_delta<B: std::ops::Deref<Target: AsRef<[u8]>>>(
     last: &ContextPart,
     base_value: impl FnOnce(&Hash) -> Option<B>,
 ) -> Option<Delta> {
-    let plan = chain::plan(last, value.len() as u64)?;
-    let base = base_value(&plan.base.first()?.hash)?;
+    pack_planned(value, chain::plan(last, value.len() as u64)?, base_value)
+}
+
+fn pack_planned<B: std::ops::Deref<Target: AsRef<[u8]>>>(
+    value: &[u8],
+    plan: Plan,
+    base_value: impl FnOnce(&Hash) -> Option<B>,
+) -> Option<Delta> {
+    let base = plan.base.first()?.hash;
+    let text = base_value(&base)?;
     let room = usize::try_from(plan.room).unwrap_or(usize::MAX);
-    let packed = pack::pack_against((*base).as_ref(), value, room)?;
-    Some((packed, plan))
+    let packed = pack::pack_against((*text).as_ref(), value, room)?;
+    let form = ObjectForm::Delta { base };
+    Some(Delta { form, packed, plan })
 }
 
 /// Returns the object of a value, its chain to a keyframe, and the number of values since that keyframe.
@@ -269,10 +232,7 @@ pub fn pack_object(
 ) -> (Object, Vec<DeltaLink>, u32) {
     let bytes = value.len() as u64;
     let (form, packed, base, since) = match delta {
-        Some((packed, plan)) => {
-            let base = plan.base.first().map(|link| link.hash).unwrap_or_default();
-            (ObjectForm::Delta { base }, packed, plan.base, plan.since)
-        }
+        Some(Delta { form, packed, plan }) => (form, packed, plan.base, plan.since),
         None => match pack::pack(value) {
             Some(packed) => (ObjectForm::Whole, packed, Vec::new(), 0),
             None => (ObjectForm::Plain, value.to_vec(), Vec::new(), 0),

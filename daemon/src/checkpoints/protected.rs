@@ -2,7 +2,7 @@
 //!
 //! The first value of a key is anyone's; a later save may not change or leave it out, and its mark stays.
 
-use super::prepare::Context;
+use super::saved_context::SavedContext;
 use super::values::Values;
 use crate::canonical::Canonical;
 use crate::events::checkpoints::CheckpointSaved;
@@ -15,7 +15,7 @@ use crate::store::Error;
 pub fn changed(
     values: &Values<'_>,
     previous: &CheckpointSaved,
-    context: &Context,
+    context: &SavedContext,
     protected: &[String],
 ) -> Result<Option<String>, Error> {
     if protected.is_empty() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lore::protocol::RawJson;
 
 use super::contents::{self, Content};
-use super::pack;
+use super::{pack, script};
 use crate::budget;
 use crate::cache::Cache;
 use crate::canonical::Canonical;
@@ -52,6 +52,12 @@ impl<'v> Values<'v> {
         Self { rows, blobs, cache }
     }
 
+    /// Returns the cache.
+    #[must_use]
+    pub fn cache(&self) -> &'v Cache {
+        self.cache
+    }
+
     /// Returns the value of an object.
     pub fn get(&self, hash: &Hash) -> Result<Arc<Vec<u8>>, Error> {
         self.get_within(hash, CHAIN_MAX, Check::Each)
@@ -84,6 +90,12 @@ impl<'v> Values<'v> {
             .ok_or_else(|| corrupt(hash, "it rests on too many others"))?;
         let object =
             objects::get(self.rows, hash)?.ok_or_else(|| corrupt(hash, "it is missing"))?;
+        // Many values are made from a keyframe, so it is checked once, and cached.
+        let is_base = links_max + 1 < CHAIN_MAX;
+        let check = match object.base() {
+            None if is_base => Check::Each,
+            _ => check,
+        };
         let value = self.unpacked(hash, object, links_max, check)?;
         let value = Arc::new(value);
         match check {
@@ -121,6 +133,11 @@ impl<'v> Values<'v> {
             ObjectForm::Plain => return Ok(packed),
             ObjectForm::Whole => None,
             ObjectForm::Delta { base } => Some(self.get_within(&base, links_max, check)?),
+            ObjectForm::Edits { base } => {
+                let base = self.get_within(&base, links_max, check)?;
+                return script::apply(&packed, &base, length)
+                    .map_err(|reason| corrupt(hash, &reason));
+            }
         };
         let base = base.as_ref().map(|base| base.as_slice());
         pack::unpack(&packed, length, base).map_err(|reason| corrupt(hash, &reason))
@@ -140,31 +157,21 @@ impl<'v> Values<'v> {
             return Ok(context);
         }
         let context = Arc::new(self.whole(manifest)?);
-        self.note_context(hash, &context);
+        // Most older contexts are loaded once. What is cached takes new memory, which costs more than unpacking.
+        if self.cache.get::<LoadedOnce>(&loaded_key(hash)).is_some() {
+            self.note_context(hash, &context);
+        } else {
+            let bytes = size_of::<crate::cache::Key>();
+            self.cache
+                .put(loaded_key(hash), Arc::new(LoadedOnce), bytes);
+        }
         Ok(context)
     }
 
     /// Returns the whole context as JSON, to be spliced into a reply.
     pub fn json(&self, manifest: &CheckpointSaved) -> Result<RawJson, Error> {
-        let hash = manifest.context_hash();
-        if let Some(json) = self.known_json(hash) {
-            return Ok((*json).clone());
-        }
-        let text = match self.known_context(hash) {
-            Some(context) => context.text.clone(),
-            None => self.whole(manifest)?.text,
-        };
-        let json = RawJson::parse(text).map_err(|error| corrupt(&hash, &error.to_string()))?;
-        let bytes = json.as_str().len();
-        self.cache
-            .put(json_key(hash), Arc::new(json.clone()), bytes);
-        Ok(json)
-    }
-
-    /// Returns the JSON of a context by its hash, if it is cached.
-    #[must_use]
-    pub fn known_json(&self, hash: Hash) -> Option<Arc<RawJson>> {
-        self.cache.get(&json_key(hash))
+        self.context(manifest)
+            .map(|context| RawJson::of_valid(context))
     }
 
     fn whole(&self, manifest: &CheckpointSaved) -> Result<Canonical, Error> {
@@ -193,6 +200,11 @@ impl<'v> Values<'v> {
         self.cache.get(&context_key(hash))
     }
 
+    /// Forgets a context that is not the latest one any more; it is unpacked when it is loaded.
+    pub fn forget_context(&self, hash: Hash) {
+        self.cache.remove(&context_key(hash));
+    }
+
     /// Caches a whole context. The latest one is loaded most often, and the next save is compared with it.
     pub fn note_context(&self, hash: Hash, context: &Arc<Canonical>) {
         let bytes = context.text.len() + 64 * context.entries.len();
@@ -206,6 +218,10 @@ impl<'v> Values<'v> {
         manifest: &CheckpointSaved,
         keys: &[String],
     ) -> Result<Arc<Canonical>, Error> {
+        if let Some(context) = self.known_context(manifest.context_hash()) {
+            let is_wanted = |key: &str| keys.iter().any(|wanted| wanted == key);
+            return Ok(Arc::new(context.only(is_wanted)));
+        }
         self.some_of(manifest, Some(keys), Check::Each)
             .map(Arc::new)
     }
@@ -256,13 +272,16 @@ fn cache_key(hash: Hash) -> crate::cache::Key {
     (Position(0), hash)
 }
 
+/// Marks a context that was loaded before.
+struct LoadedOnce;
+
+fn loaded_key(hash: Hash) -> crate::cache::Key {
+    (Position(u64::MAX - 1), hash)
+}
+
 /// A separate position, so that a context and a value of the same hash do not collide.
 fn context_key(hash: Hash) -> crate::cache::Key {
     (Position(u64::MAX), hash)
-}
-
-fn json_key(hash: Hash) -> crate::cache::Key {
-    (Position(u64::MAX - 1), hash)
 }
 
 fn corrupt(hash: &Hash, reason: &str) -> Error {

@@ -14,6 +14,7 @@ mod stale;
 mod tenants;
 mod wait_permit;
 
+use std::any::Any;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 use futures_util::FutureExt;
 use lore::protocol::{Args, AsOf, CommonArgs, CommonReply, Meta, Position};
+use lored_redact::Rules;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
 use serde::{Serialize, de::DeserializeOwned};
@@ -111,6 +113,9 @@ pub trait Op: 'static {
     /// not count as calls in flight.
     const WAITS: bool = false;
 
+    /// Reads arguments that are mostly those of an earlier call, before they are redacted.
+    const REREADS: Option<Rereads> = None;
+
     /// Renders the reply as text, where that is clearer than its JSON.
     fn readable(_reply: &Self::Reply) -> Option<String> {
         None
@@ -130,6 +135,10 @@ pub struct Call<A> {
     pub args: A,
     /// Length of the arguments as text, in bytes.
     pub bytes: usize,
+    /// What was read of the arguments before they were redacted, if anything.
+    pub known: Option<Box<dyn Any + Send>>,
+    /// The rules of redaction, if nothing in the arguments was redacted under them.
+    pub clean_under: Option<Arc<Rules>>,
     operation: &'static str,
 }
 
@@ -148,6 +157,8 @@ impl<A: CommonArgs + Serialize> Call<A> {
             caller,
             args,
             bytes: 0,
+            known: None,
+            clean_under: None,
             operation: O::NAME,
         })
     }
@@ -175,6 +186,8 @@ impl<A> Call<A> {
             caller: self.caller,
             args: args(self.args),
             bytes: self.bytes,
+            known: self.known,
+            clean_under: self.clean_under,
             operation: self.operation,
         }
     }
@@ -207,13 +220,23 @@ pub struct RawCall {
     pub args: Vec<u8>,
     /// Warning for the reply about redacted secrets.
     pub warning: Option<String>,
+    /// What was read of the arguments before they were redacted, if anything.
+    pub known: Option<Box<dyn Any + Send>>,
+    /// The rules of redaction, if nothing in the arguments was redacted under them.
+    pub clean_under: Option<Arc<Rules>>,
 }
+
+/// Reads arguments that are mostly those of an earlier call, before they are redacted; returns them if they have to be read
+/// whole. It redacts what is new in them, and leaves arguments in which anything was redacted to the usual way.
+pub type Rereads = fn(&Context, &Caller, Vec<u8>) -> Result<RawCall, Vec<u8>>;
 
 impl From<Args> for RawCall {
     fn from(args: Args) -> Self {
         Self {
             args: args.into_json(),
             warning: None,
+            known: None,
+            clean_under: None,
         }
     }
 }
@@ -241,6 +264,8 @@ pub struct Operation {
     pub takes_bytes: bool,
     /// Whether it may wait for new events.
     pub waits: bool,
+    /// Reads arguments that are mostly those of an earlier call.
+    pub rereads: Option<Rereads>,
     /// JSON Schema of the arguments: an object without references.
     pub input: fn() -> Map<String, Value>,
     /// JSON Schema of the reply.
@@ -263,6 +288,7 @@ impl Operation {
             result_chars_max: O::RESULT_CHARS_MAX,
             takes_bytes: O::TAKES_BYTES,
             waits: O::WAITS,
+            rereads: O::REREADS,
             input: schema_of::<O::Args>,
             output: schema_of::<O::Reply>,
             handle: |cx, caller, raw| {
@@ -273,6 +299,8 @@ impl Operation {
                     let shared = Arc::clone(&cx);
                     let call = Call {
                         bytes,
+                        known: raw.known,
+                        clean_under: raw.clean_under,
                         ..Call::of::<O>(cx, caller, args)?
                     };
                     let session_use = call.caller.session_use.clone();

@@ -2,6 +2,7 @@
 //! kills, limits, and search.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod changing;
 mod contract;
 mod damage;
 mod equal;

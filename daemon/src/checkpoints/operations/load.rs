@@ -21,8 +21,8 @@ use crate::sessions::{self, AccessTimes, SessionSelector};
 use crate::state::State;
 use crate::store::Error;
 
-/// Contexts with a larger size on disk are loaded off the event loop unless they are cached, in bytes.
-const LOAD_INLINE_BYTES_MAX: u64 = 8 * 1024;
+/// Contexts of whose values more has to be unpacked are loaded off the event loop unless they are cached, in bytes.
+const LOAD_INLINE_BYTES_MAX: u64 = 1024 * 1024;
 /// Maximum number of further searches for the latest checkpoint of a session.
 const REPEATS_MAX: u32 = 3;
 /// Longer cached contexts are also loaded off the event loop, in bytes.
@@ -95,11 +95,12 @@ async fn load(
     args: &Arc<LoadArgs>,
 ) -> Result<LoadReply, Refusal> {
     let is_at_hand = || {
-        let known = Values::of(cx, &state).known_json(found.row.hash);
-        known.is_some_and(|json| json.as_str().len() <= REPLY_INLINE_BYTES_MAX)
+        let known = Values::of(cx, &state).known_context(found.row.hash);
+        known.is_some_and(|context| context.text.len() <= REPLY_INLINE_BYTES_MAX)
     };
-    let is_quick = args.max_tokens.is_none()
-        && (found.row.stored_bytes <= LOAD_INLINE_BYTES_MAX || is_at_hand());
+    let links = found.manifest.parts.iter().flat_map(|part| &part.chain);
+    let is_short = links.map(|link| link.bytes).sum::<u64>() <= LOAD_INLINE_BYTES_MAX;
+    let is_quick = args.max_tokens.is_none() && (is_short || is_at_hand());
     let (cx, args) = (Arc::clone(cx), Arc::clone(args));
     let load = move || reply(&cx, &state, &found, &args);
     if is_quick {

@@ -1,9 +1,10 @@
 //! `workflow_checkpoint_save`.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use lore::protocol::checkpoints::{SaveArgs, SaveReply, SaveStatus};
-use lore::protocol::{CheckpointId, Meta, Position};
+use lore::protocol::{CheckpointId, Meta, Position, RawObject, SessionId};
+use lored_redact::Rules;
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
@@ -11,11 +12,14 @@ use super::views;
 use super::{
     StoredCheckpoint, checkpoint_id, clear_up, limit_warnings, meta_of_read, meta_of_write,
 };
+use crate::cache::Key;
 use crate::checkpoints::command::{Report, SaveCheckpoint, SaveSkipped};
 use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::limits::Limits;
 use crate::checkpoints::metadata::Metadata;
-use crate::checkpoints::prepare::{self, ObjectPacker};
+use crate::checkpoints::prepare::ObjectPacker;
+use crate::checkpoints::reread::{self, KNOWN_BYTES_MIN, Reread};
+use crate::checkpoints::saved_context::{Received, SavedContext};
 use crate::checkpoints::values::Values;
 use crate::checkpoints::view::{self, CheckpointRow};
 use crate::checkpoints::{clean_up, key_difference, protected};
@@ -23,13 +27,15 @@ use crate::engine::{KeyClaim, Outcome};
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::{CheckpointKey, CheckpointSaved};
 use crate::log::{Body, codec};
-use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, blocking};
+use crate::operation::{Access, Call, Caller, Context, MemoryBound, Op, Rereads, blocking};
 use crate::sessions::operations::session_id;
 use crate::sessions::{self, PreparedSession, SessionSelector};
 use crate::state::State;
 
 /// Contexts longer than this are packed off the event loop, in bytes.
 const PACK_INLINE_BYTES_MAX: usize = 16 * 1024;
+/// The same for contexts that were read with the help of the one before.
+const REREAD_INLINE_BYTES_MAX: usize = 1024 * 1024;
 /// Longer contexts are read, and compared with the latest one, off the event loop, in bytes: shorter ones take no longer
 /// than their reception.
 const READ_INLINE_BYTES_MAX: usize = 256 * 1024;
@@ -48,13 +54,21 @@ impl Op for Save {
         only changes are stored.";
     const ACCESS: Access = Access::Write;
     const MEMORY: MemoryBound = MemoryBound::Content;
+    const REREADS: Option<Rereads> = Some(reread::read);
 
-    async fn call(call: Call<SaveArgs>) -> Result<SaveReply, Refusal> {
+    async fn call(mut call: Call<SaveArgs>) -> Result<SaveReply, Refusal> {
+        let (known, clean_under) = (call.known.take(), call.clean_under.take());
         let (cx, caller, args) = call.into_parts();
-        let context = args.context.into_string();
-        let bytes = context.len();
-        let read = move || prepare::Context::of(&context);
-        let context = off_loop(bytes > READ_INLINE_BYTES_MAX, read).await?;
+        let place = reread::place(&caller, args.session_id.as_ref().map(SessionId::as_str));
+        let context = match known.and_then(|known| known.downcast::<Reread>().ok()) {
+            Some(reread) => SavedContext::reread(*reread, place),
+            None => read_whole(args.context, clean_under, place).await?,
+        };
+        let context = Arc::new(context);
+        if context.is_changed() {
+            context.hash_beside();
+        }
+        let bytes = context.canonical.text.len();
         let metadata = Metadata::of(args.metadata)?;
         views::check_rules(&metadata)?;
         let expected = args.expected_checkpoint_id.as_ref().map(expected_key);
@@ -72,7 +86,7 @@ impl Op for Save {
         let claim = caller.claim(Self::NAME, &said, args.key.as_deref())?;
         let save = PendingSave {
             selector: SessionSelector::of(&caller, args.session_id.as_ref()).fenced(args.fence),
-            context: Arc::new(context),
+            context,
             metadata,
             is_forced: args.force == Some(true),
             expected: expected.transpose()?,
@@ -80,6 +94,33 @@ impl Op for Save {
         };
         save.run(cx, caller, claim).await
     }
+}
+
+/// Reads a context without the help of an earlier one. The next one is compared with it, unless something was redacted.
+async fn read_whole(
+    context: RawObject,
+    clean_under: Option<Arc<Rules>>,
+    place: Key,
+) -> Result<SavedContext, Refusal> {
+    let text = context.into_string();
+    let text_bytes = text.len();
+    let read = move || {
+        let context = SavedContext::of(&text)?;
+        if text.len() < KNOWN_BYTES_MIN {
+            return Ok(context);
+        }
+        Ok(match clean_under {
+            Some(rules) => context.received(Received {
+                place,
+                rules,
+                values_max: reread::values_max(&text),
+                raw: Arc::new(text.into_bytes()),
+                units: OnceLock::new(),
+            }),
+            None => context,
+        })
+    };
+    off_loop(text_bytes > READ_INLINE_BYTES_MAX, read).await
 }
 
 /// The arguments that an idempotency key of a save covers. The context is its hash, so that the order of keys does not
@@ -96,7 +137,7 @@ struct SaveIdentity<'s> {
 }
 
 /// Serializes the hash of a context; calls without an idempotency key do not compute it.
-struct HashOf<'c>(&'c prepare::Context);
+struct HashOf<'c>(&'c SavedContext);
 
 impl Serialize for HashOf<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -113,7 +154,7 @@ fn expected_key(checkpoint: &CheckpointId) -> Result<CheckpointKey, Refusal> {
 struct PendingSave {
     /// The session: the named one, else the caller's own, which is made if it has none.
     selector: SessionSelector,
-    context: Arc<prepare::Context>,
+    context: Arc<SavedContext>,
     metadata: Metadata,
     is_forced: bool,
     expected: Option<CheckpointKey>,
@@ -261,7 +302,11 @@ impl PendingSave {
         let prepare =
             move || saving.prepare_on(&cx, &caller, &state, session.as_deref(), (choice, attempt));
         // A protected key may make the check for a person necessary, which reads the file system.
-        let is_long = self.bytes > PACK_INLINE_BYTES_MAX || has_protected;
+        let inline_max = match self.context.is_reread() {
+            true => REREAD_INLINE_BYTES_MAX,
+            false => PACK_INLINE_BYTES_MAX,
+        };
+        let is_long = self.bytes > inline_max || has_protected;
         off_loop(is_long, prepare).await
     }
 
@@ -306,6 +351,7 @@ impl PendingSave {
         let pieces = packing.pieces(&self.context, previous.as_ref())?;
         let hash = self.context.hash();
         values.note_context(hash, &self.context.canonical);
+        self.context.keep(&values, &pieces);
         let clock = cx.engine.clock();
         let body = codec::encode(&self.metadata.described());
         let mut command = SaveCheckpoint {

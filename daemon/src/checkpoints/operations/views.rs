@@ -15,7 +15,7 @@ use crate::checkpoints::budget::{self, BudgetedView, Entry, budgeted_view};
 use crate::checkpoints::feature::Checkpoints;
 use crate::checkpoints::layers::ContextRules;
 use crate::checkpoints::metadata::Metadata;
-use crate::checkpoints::prepare;
+use crate::checkpoints::saved_context::SavedContext;
 use crate::checkpoints::view;
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
@@ -148,7 +148,7 @@ impl Source {
     fn open(self, cx: &Context, state: &State) -> Result<RankedContext, Refusal> {
         let found = match (self.context, self.checkpoint, self.session) {
             (Some(context), None, None) => {
-                let context = prepare::Context::of(context.as_str())?;
+                let context = SavedContext::of(context.as_str())?;
                 return Ok(RankedContext {
                     context: context.canonical,
                     marks: Vec::new(),

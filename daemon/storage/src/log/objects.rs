@@ -6,7 +6,7 @@
 //!
 //! | key | value |
 //! | --- | --- |
-//! | hash (32) | form (u8), place (u8), length (u64), base (32, of a delta), then the packed bytes, or the hash (32) and length (u64) of a blob |
+//! | hash (32) | form (u8), place (u8), length (u64), base (32, of a delta or of edits), then the packed bytes, or the hash (32) and length (u64) of a blob |
 //! | `b` blob hash (32) | hash of the object it holds (32) |
 //!
 //! All numbers are big-endian.
@@ -26,6 +26,11 @@ pub enum ObjectForm {
     /// A delta against another object's bytes.
     Delta {
         /// Hash of the delta base.
+        base: Hash,
+    },
+    /// Copies of ranges of another object's bytes, and what is new between them.
+    Edits {
+        /// Hash of the other object.
         base: Hash,
     },
 }
@@ -78,6 +83,7 @@ pub enum Row {
 const PLAIN: u8 = 0;
 const WHOLE: u8 = 1;
 const DELTA: u8 = 2;
+const EDITS: u8 = 3;
 const INLINE: u8 = 0;
 const BLOB: u8 = 1;
 
@@ -87,7 +93,7 @@ impl Object {
     pub fn base(&self) -> Option<Hash> {
         match self.form {
             ObjectForm::Plain | ObjectForm::Whole => None,
-            ObjectForm::Delta { base } => Some(base),
+            ObjectForm::Delta { base } | ObjectForm::Edits { base } => Some(base),
         }
     }
 
@@ -98,6 +104,7 @@ impl Object {
             ObjectForm::Plain => (PLAIN, None),
             ObjectForm::Whole => (WHOLE, None),
             ObjectForm::Delta { base } => (DELTA, Some(base)),
+            ObjectForm::Edits { base } => (EDITS, Some(base)),
         };
         let (place, packed): (u8, &[u8]) = match &self.place {
             ObjectLocation::Inline(packed) => (INLINE, packed),
@@ -123,9 +130,14 @@ impl Object {
         let (form, rest) = match *form {
             PLAIN => (ObjectForm::Plain, rest),
             WHOLE => (ObjectForm::Whole, rest),
-            DELTA => {
+            DELTA | EDITS => {
                 let (base, rest) = rest.split_first_chunk::<32>()?;
-                (ObjectForm::Delta { base: Hash(*base) }, rest)
+                let base = Hash(*base);
+                let form = match *form {
+                    DELTA => ObjectForm::Delta { base },
+                    _ => ObjectForm::Edits { base },
+                };
+                (form, rest)
             }
             _ => return None,
         };
@@ -243,6 +255,9 @@ mod tests {
             ObjectForm::Plain,
             ObjectForm::Whole,
             ObjectForm::Delta {
+                base: Hash::of(b"base"),
+            },
+            ObjectForm::Edits {
                 base: Hash::of(b"base"),
             },
         ]
