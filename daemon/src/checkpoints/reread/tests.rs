@@ -182,7 +182,7 @@ fn known(raw: &str, rules: &Arc<Rules>) -> Arc<Known> {
     Arc::new(Known {
         rules: Arc::clone(rules),
         raw: Arc::new(raw.as_bytes().to_vec()),
-        values_max: raw.len(),
+        values_max: values_max(raw),
         hash: TextHash::of(canonical.text.as_bytes()),
         canonical,
         units: OnceLock::new(),
