@@ -9,6 +9,8 @@ use tokio::time::Instant;
 use tracing::{Instrument, info_span};
 
 use crate::clock::Micros;
+use crate::engine::AFTER_START;
+use crate::log::Position;
 use crate::log_admin::{RetentionOutcome, verify_again};
 use crate::operation::Context;
 use crate::reloadable::Reloadable;
@@ -23,15 +25,14 @@ use crate::{
 /// Size of a block whose end makes the allocator return what was freed before, in bytes. Smaller ones do not.
 const LARGE_BLOCK_BYTES: usize = 1 << 20;
 
-/// Interval of the check for idle work, which starts after two of them without writes at the latest.
+/// Interval of the check for idle work after the store was used. The work starts after two of them without writes at the
+/// latest. At rest there are no checks.
 const IDLE_TICK: Duration = Duration::from_secs(30);
-/// Interval of the check whether enough was removed for a compaction.
-const COMPACT_TICK: Duration = Duration::from_secs(2);
 /// Minimum delay before the next automatic compaction after an incomplete one.
 const COMPACT_AGAIN: Duration = Duration::from_secs(600);
 
-/// Interval of the check for forgotten data on disk, and first delay after a failed erasure. The maximum delay
-/// follows.
+/// Interval of the check for forgotten data on disk while something is recorded, and first delay after a failed erasure.
+/// The maximum delay follows.
 const ERASE_TICK: Duration = Duration::from_secs(30);
 const ERASE_AGAIN_MIN: Duration = Duration::from_secs(1);
 const ERASE_AGAIN_MAX: Duration = Duration::from_secs(600);
@@ -79,47 +80,74 @@ pub fn begin(context: &Arc<Context>) -> JoinSet<()> {
     background_jobs
 }
 
-/// Does idle work: drops derived data, empties the journal, sweeps blobs without an event.
+/// Does idle work: drops derived data, empties the journal, sweeps blobs without an event. Once all is done, it waits
+/// until the store is used again.
 async fn rest(context: Arc<Context>) {
+    let mut activity = context.engine.activity();
     let mut seen = context.engine.position();
     let mut swept = None;
     sweep_with(&context, sweep_at_start).await;
+    tokio::time::sleep(AFTER_START).await;
+    activity.forget();
     loop {
-        tokio::time::sleep(IDLE_TICK).await;
-        note_access(&context);
-        if let Some(room) = context.extensions.get::<search::SearchIndexes>() {
-            room.release_when_idle(SEARCH_IDLE);
-        }
-        if let Some(room) = context.extensions.get::<checkpoints::Checkpoints>() {
-            room.tokens.release_when_idle(TOKENS_IDLE);
-        }
+        let released_in = release_unused(&context);
         return_memory();
         let now = context.engine.position();
-        if now != seen {
-            seen = now;
+        let is_idle = std::mem::replace(&mut seen, now) == now;
+        if is_idle {
+            release_derived(&context);
+        }
+        if is_idle && swept != Some(now) {
+            match context.engine.rest().await {
+                Ok(true) => swept = Some(now),
+                // A call holds the store: the next tick tries again.
+                Ok(false) => {}
+                Err(error) => tracing::warn!(%error, "the journal was not emptied while idle"),
+            }
+            sweep_with(&context, sweep).await;
+        }
+        if swept != Some(now) {
+            tokio::time::sleep(IDLE_TICK).await;
             continue;
         }
-        context.cache.clear();
-        checkpoints::release();
-        if let Some(room) = context.extensions.get::<entities::Entities>() {
-            room.release();
+        let released = async {
+            match released_in {
+                Some(left) => tokio::time::sleep(left).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = activity.next() => tokio::time::sleep(IDLE_TICK).await,
+            () = released => {}
         }
-        if let Some(room) = context.extensions.get::<projects::ProjectState>() {
-            room.release();
-        }
-        if let Some(room) = context.extensions.get::<documents::Documents>() {
-            room.release();
-        }
-        if swept == Some(now) {
-            continue;
-        }
-        match context.engine.rest().await {
-            Ok(true) => swept = Some(now),
-            // A call holds the store: the next tick tries again.
-            Ok(false) => continue,
-            Err(error) => tracing::warn!(%error, "the journal was not emptied while idle"),
-        }
-        sweep_with(&context, sweep).await;
+    }
+}
+
+/// Drops what takes memory and was not used for some time. Returns when more of it can be dropped, or access times are to
+/// be written; `None` if nothing is left.
+fn release_unused(context: &Context) -> Option<Duration> {
+    let indexes = context.extensions.get::<search::SearchIndexes>();
+    let tokens = context.extensions.get::<checkpoints::Checkpoints>();
+    let left = [
+        note_access(context),
+        indexes.and_then(|room| room.release_when_idle(SEARCH_IDLE)),
+        tokens.and_then(|room| room.tokens.release_when_idle(TOKENS_IDLE)),
+    ];
+    left.into_iter().flatten().min()
+}
+
+/// Drops derived data, which the next call derives again.
+fn release_derived(context: &Context) {
+    context.cache.clear();
+    checkpoints::release();
+    if let Some(room) = context.extensions.get::<entities::Entities>() {
+        room.release();
+    }
+    if let Some(room) = context.extensions.get::<projects::ProjectState>() {
+        room.release();
+    }
+    if let Some(room) = context.extensions.get::<documents::Documents>() {
+        room.release();
     }
 }
 
@@ -160,21 +188,22 @@ fn sweep_at_start(context: &Context) -> Result<usize, Error> {
     }
 }
 
-fn note_access(context: &Context) {
-    if let Some(access) = context.extensions.get::<AccessTimes>()
-        && let Err(error) = access.write_hourly(context.engine.clock().now())
-    {
-        tracing::warn!(%error, "the last access to sessions was not written down");
+/// Writes the access times once an hour; returns when they are to be written next, if they have changed.
+fn note_access(context: &Context) -> Option<Duration> {
+    let access = context.extensions.get::<AccessTimes>()?;
+    match access.write_hourly(context.engine.clock().now()) {
+        Ok(left) => left.map(Duration::from_micros),
+        Err(error) => {
+            tracing::warn!(%error, "the last access to sessions was not written down");
+            Some(IDLE_TICK)
+        }
     }
 }
 
 /// Compacts the store once enough was removed.
 async fn compact_when_due(context: Arc<Context>) {
     loop {
-        tokio::time::sleep(COMPACT_TICK).await;
-        if !context.engine.is_compaction_due() {
-            continue;
-        }
+        context.engine.compaction_due().await;
         match context.engine.compact().await {
             Ok(done) if done.warnings.is_empty() => continue,
             Ok(done) => tracing::warn!(?done.warnings, "not all disk space was given back"),
@@ -188,9 +217,15 @@ async fn compact_when_due(context: Arc<Context>) {
 /// Retries soon, then less and less often.
 async fn erase_when_left(context: Arc<Context>) {
     let mut again = ERASE_AGAIN_MIN;
+    let mut published = context.engine.watch();
     loop {
+        published.mark_unchanged();
         if !is_unerased(&context) {
             again = ERASE_AGAIN_MIN;
+            // Only a commit leaves something to erase.
+            if published.changed().await.is_err() {
+                return;
+            }
             tokio::time::sleep(ERASE_TICK).await;
             continue;
         }
@@ -204,7 +239,7 @@ async fn erase_when_left(context: Arc<Context>) {
     }
 }
 
-/// Applies the retention rules. If they are replaced meanwhile, the next run is published again, if any rule is set.
+/// Applies the retention rules, once something is recorded. If they are replaced meanwhile, the next run is published again, if any rule is set.
 async fn retain_when_due(context: Arc<Context>) {
     let (Some(rules), Some(retained)) = (
         context.extensions.get::<Reloadable<forgetting::Rules>>(),
@@ -213,16 +248,31 @@ async fn retain_when_due(context: Arc<Context>) {
         return;
     };
     let mut changes = rules.changes();
+    let mut published = context.engine.watch();
     let mut due = Instant::now() + RETAIN_FIRST;
     loop {
+        published.mark_unchanged();
+        let is_any = rules.get().is_any();
+        let is_empty = context.engine.position() == Position(0);
         let wait = due.saturating_duration_since(Instant::now()).as_micros();
         let next = u64::try_from(wait)
             .unwrap_or(u64::MAX)
             .saturating_add(context.engine.clock().now());
-        retained.plan(rules.get().is_any().then_some(next));
+        retained.plan(is_any.then_some(next));
         tokio::select! {
-            () = tokio::time::sleep_until(due) => {}
-            Ok(()) = changes.changed() => continue,
+            () = tokio::time::sleep_until(due), if is_any && !is_empty => {}
+            Ok(()) = published.changed(), if is_any && is_empty => {
+                due = due.max(Instant::now() + RETAIN_FIRST);
+                continue;
+            }
+            Ok(()) = changes.changed() => {
+                if !is_any {
+                    due = due.max(Instant::now() + RETAIN_FIRST);
+                }
+                continue;
+            }
+            // The engine has ended.
+            else => return,
         }
         due = Instant::now() + RETAIN_TICK;
         retain(&context, *rules.get(), context.engine.clock().now()).await;

@@ -66,8 +66,25 @@ impl FolderWatch {
     /// # Errors
     /// The system's error.
     pub fn add(&self, folder: &Path) -> std::io::Result<()> {
+        self.add_with(folder, rustix::fs::inotify::WatchFlags::MOVED_TO)
+    }
+
+    /// Watches a folder for files and folders that are made in it, too.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn add_for_new(&self, folder: &Path) -> std::io::Result<()> {
+        use rustix::fs::inotify::WatchFlags;
+        self.add_with(folder, WatchFlags::MOVED_TO | WatchFlags::CREATE)
+    }
+
+    fn add_with(
+        &self,
+        folder: &Path,
+        arrivals: rustix::fs::inotify::WatchFlags,
+    ) -> std::io::Result<()> {
         use rustix::fs::inotify::{WatchFlags, add_watch};
-        let flags = WatchFlags::MOVED_TO
+        let flags = arrivals
             | WatchFlags::DELETE_SELF
             | WatchFlags::MOVE_SELF
             | WatchFlags::ONLYDIR

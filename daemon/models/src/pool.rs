@@ -165,21 +165,10 @@ impl ModelPool {
     }
 
     /// Frees models that were not used within the last `idle`, if their time is over; callers that hold a model keep it.
-    pub fn release_when_idle(&self, idle: Duration) {
-        for slot in [&self.first, &self.second].into_iter().flatten() {
-            let kept_until = *slot.kept();
-            if kept_until.is_some_and(|until| Instant::now() < until) {
-                continue;
-            }
-            let mut loaded = slot.lock();
-            // A model that a caller still holds is in use, however long the work takes.
-            let is_idle = |loaded: &Loaded| {
-                Arc::strong_count(&loaded.model) == 1 && loaded.last_use.elapsed() >= idle
-            };
-            if loaded.as_ref().is_some_and(is_idle) {
-                *loaded = None;
-            }
-        }
+    /// Returns when to free those that are left; `None` if none is.
+    pub fn release_when_idle(&self, idle: Duration) -> Option<Duration> {
+        let slots = [&self.first, &self.second].into_iter().flatten();
+        slots.filter_map(|slot| slot.release(idle)).min()
     }
 
     /// Loads one at a time, so that concurrent first uses share one load.
@@ -218,6 +207,25 @@ impl Slot {
         self.kept_until
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frees the model unless it is used or kept; returns when to try again.
+    fn release(&self, idle: Duration) -> Option<Duration> {
+        let now = Instant::now();
+        let kept_until = *self.kept();
+        let kept = kept_until.map_or(Duration::ZERO, |until| until.saturating_duration_since(now));
+        let mut loaded = self.lock();
+        let Loaded { model, last_use } = loaded.as_ref()?;
+        // A model that a caller still holds is in use, however long the work takes.
+        if Arc::strong_count(model) > 1 {
+            return Some(kept.max(idle));
+        }
+        let left = kept.max(idle.saturating_sub(last_use.elapsed()));
+        if left.is_zero() {
+            *loaded = None;
+            return None;
+        }
+        Some(left)
     }
 
     /// Returns the model, if it is loaded, as used now.

@@ -11,7 +11,7 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use super::handle::Engine;
 use super::health::{Health, WriteState};
@@ -29,6 +29,8 @@ const HELD_MAX: Duration = Duration::from_millis(250);
 /// Attempts to empty the journal while a long call holds the store, and the pause between them.
 const TRIES_MAX: u32 = 5;
 const TRY_AGAIN: Duration = Duration::from_millis(250);
+/// Interval of the checks whether a worthwhile compaction may begin.
+const TICK: Duration = Duration::from_secs(2);
 /// At this multiple of the bytes that justify a compaction, it no longer waits for idle time.
 const URGENT: u64 = 8;
 
@@ -59,6 +61,8 @@ pub(super) struct Compactor {
     pub idle: Duration,
     /// Bytes of rows removed after the last compaction.
     pub freed: AtomicU64,
+    /// Notified when that grows.
+    pub freed_more: Notify,
     /// The engine is stopping: no further work starts.
     pub stopping: AtomicBool,
     /// Table version of each keyspace after its last rewrite. The lock is held during a compaction, so others wait.
@@ -81,6 +85,7 @@ impl Engine {
     /// Records the size of removed rows; enough of them start a compaction.
     pub fn note_freed(&self, bytes: u64) {
         self.compactor.freed.fetch_add(bytes, Ordering::Relaxed);
+        self.compactor.freed_more.notify_one();
     }
 
     /// Empties the journal during idle time, so that it takes no space and the next start is short even after a crash.
@@ -108,11 +113,43 @@ impl Engine {
             .unwrap_or_else(|_| Err(closed()))
     }
 
-    /// Returns whether a compaction is worthwhile and due: after idle time, or when very much was removed.
-    #[must_use]
-    pub fn is_compaction_due(&self) -> bool {
-        self.compactor.is_due()
+    /// Waits until a compaction is worthwhile and due: after idle time, or when very much was removed. Without removed
+    /// rows, no clock wakes it. For one caller at a time.
+    pub async fn compaction_due(&self) {
+        let mut published = self.published.clone();
+        loop {
+            published.mark_unchanged();
+            match self.compactor.state() {
+                CompactionState::Due => return,
+                CompactionState::Waits => tokio::time::sleep(TICK).await,
+                CompactionState::NotWorthwhile => {
+                    tokio::select! {
+                        () = self.compactor.freed_more.notified() => {}
+                        // The tables change with what is written.
+                        Ok(()) = published.changed(), if self.compactor.has_freed() => {
+                            tokio::time::sleep(TICK).await;
+                        }
+                    }
+                }
+            }
+        }
     }
+
+    /// Returns whether a compaction is worthwhile and due.
+    #[cfg(test)]
+    pub(super) fn is_compaction_due(&self) -> bool {
+        self.compactor.state() == CompactionState::Due
+    }
+}
+
+/// Whether a compaction reclaims enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CompactionState {
+    /// Too little was removed.
+    NotWorthwhile,
+    /// Enough was removed, but the store is in use or cannot be written.
+    Waits,
+    Due,
 }
 
 impl Compactor {
@@ -127,18 +164,32 @@ impl Compactor {
         lock_unpoisoned(&self.rewritten)
     }
 
-    fn is_due(&self) -> bool {
-        let freed = self.freed.load(Ordering::Relaxed);
-        if freed < self.freed_bytes_min || self.health.get() != WriteState::Open {
-            return false;
+    /// Returns whether enough may have been removed.
+    fn has_freed(&self) -> bool {
+        self.freed.load(Ordering::Relaxed) >= self.freed_bytes_min
+    }
+
+    fn state(&self) -> CompactionState {
+        if !self.has_freed() {
+            return CompactionState::NotWorthwhile;
         }
+        if self.health.get() != WriteState::Open {
+            return CompactionState::Waits;
+        }
+        let freed = self.freed.load(Ordering::Relaxed);
         // The journal goes by itself while the daemon rests. With it, no compaction might ever be worthwhile.
         let store = self.folder.store();
         let journal = Store::journal_bytes(&store).unwrap_or_default();
         let tables = taken_bytes(&store).saturating_sub(journal);
         let worth = (tables / 4).max(self.freed_bytes_min);
         let is_idle = self.sync_stage.since_last_group() >= self.idle;
-        freed >= worth && (is_idle || freed / URGENT >= worth)
+        if freed < worth {
+            CompactionState::NotWorthwhile
+        } else if is_idle || freed / URGENT >= worth {
+            CompactionState::Due
+        } else {
+            CompactionState::Waits
+        }
     }
 
     fn rest(&self) -> Result<bool, Refusal> {

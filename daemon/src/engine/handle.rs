@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, oneshot, watch};
 
+use super::activity::ActivityListener;
 use super::compaction::Compactor;
 use super::group::Request;
 use super::health::{self, Health, WriteState};
@@ -146,6 +147,13 @@ impl Engine {
         if !self.is_read.load(Ordering::Relaxed) {
             self.is_read.store(true, Ordering::Relaxed);
         }
+        self.compactor.sync_stage.activity.note();
+    }
+
+    /// Returns a listener that waits until something is read or recorded.
+    #[must_use]
+    pub fn activity(&self) -> ActivityListener {
+        self.compactor.sync_stage.activity.listen()
     }
 
     /// Returns whether anything was read since the last call of this function.

@@ -5,6 +5,7 @@
 //! positions to its events, folds them into the views, and commits the whole group as one batch. After the sync,
 //! the state is published and the callers are answered.
 
+mod activity;
 mod compaction;
 pub mod erasure;
 mod fault;
@@ -22,6 +23,7 @@ mod written_files;
 
 use std::sync::Arc;
 
+pub use activity::{AFTER_START, ActivityListener};
 pub use compaction::CompactionResult;
 pub use handle::{Engine, QueuedWrite};
 pub use health::{DAMAGE_MET, Health, Verification, WriteState};

@@ -14,7 +14,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 pub use error::OpenError;
 pub use folder::DataFolder;
@@ -230,6 +230,7 @@ impl OpenedStore {
             freed_bytes_min: settings.compact_freed_bytes_min,
             idle: Duration::from_millis(settings.flush_idle_ms),
             freed: AtomicU64::new(0),
+            freed_more: Notify::new(),
             stopping: AtomicBool::new(false),
             rewritten: Mutex::default(),
         });

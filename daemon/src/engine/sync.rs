@@ -2,13 +2,14 @@
 //! writer prepares the next group.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{oneshot, watch};
 
+use super::activity::Activity;
 use super::writer::Message;
 use super::{Command, Outcome, PublishedState, Tail};
 use crate::error::Refusal;
@@ -18,7 +19,7 @@ use crate::store::seal::{ForgettingCopies, SealFile, SealedEnd};
 use crate::store::watermark::{DurableHead, WatermarkFile};
 use crate::store::{Error, Store};
 
-/// Interval of watermark syncs and idle checks.
+/// Interval of watermark syncs while something is recorded.
 const TICK: Duration = Duration::from_secs(1);
 
 /// A caller and its answer once the group is durable.
@@ -35,9 +36,21 @@ pub(super) struct CommittedGroup {
     pub answers: Vec<Answer>,
 }
 
+/// A message to the sync thread.
+pub(super) enum SyncMessage {
+    /// A group to complete.
+    Group(CommittedGroup),
+    /// The thread rested, and now there is work for its ticks.
+    Wake,
+}
+
 /// The stage that completes a group; both threads use it.
 pub(super) struct SyncStage {
     pub published: watch::Sender<Option<Arc<PublishedState>>>,
+    /// Whether the store is used.
+    pub activity: Arc<Activity>,
+    /// The sync thread waits without a clock, because nothing is left to do.
+    is_resting: AtomicBool,
     head: Mutex<Option<WatermarkFile>>,
     /// The seal of the log's end, outside of the data folder.
     seal: Mutex<Option<SealFile>>,
@@ -69,6 +82,8 @@ impl SyncStage {
     ) -> Self {
         Self {
             published: watch::Sender::new(None),
+            activity: Arc::default(),
+            is_resting: AtomicBool::new(false),
             head: Mutex::new(head),
             seal: Mutex::new(seal),
             forgotten: AtomicU64::new(0),
@@ -99,6 +114,7 @@ impl SyncStage {
         self.published.send_replace(Some(Arc::new(state)));
         self.unsettled.store(true, Ordering::Relaxed);
         *lock_unpoisoned(&self.last_group) = Instant::now();
+        self.activity.note();
     }
 
     /// Returns the end of the acknowledged log.
@@ -234,6 +250,45 @@ impl SyncStage {
         self.unsynced.store(true, Ordering::Relaxed);
     }
 
+    fn has_work(&self) -> bool {
+        let flags = [&self.head_dirty, &self.unsynced, &self.unsettled];
+        flags.iter().any(|flag| flag.load(Ordering::Relaxed))
+    }
+
+    /// Returns when the next tick has work; `None` if it has none.
+    fn due(&self, last_tick: Instant, flush_idle: Duration) -> Option<Instant> {
+        let next_tick = last_tick + TICK;
+        if self.head_dirty.load(Ordering::Relaxed) || self.unsynced.load(Ordering::Relaxed) {
+            return Some(next_tick);
+        }
+        let is_unsettled = self.unsettled.load(Ordering::Relaxed);
+        is_unsettled.then(|| next_tick.max(*lock_unpoisoned(&self.last_group) + flush_idle))
+    }
+
+    /// Begins to wait without a clock, unless a tick has work: then returns when.
+    fn rest_or_due(&self, last_tick: Instant, flush_idle: Duration) -> Option<Instant> {
+        let due = self.due(last_tick, flush_idle);
+        if due.is_some() {
+            return due;
+        }
+        self.is_resting.store(true, Ordering::Relaxed);
+        // Either this thread sees the work of the writer, or the writer sees that this thread rests.
+        fence(Ordering::SeqCst);
+        let due = self.due(last_tick, flush_idle);
+        if due.is_some() {
+            self.is_resting.store(false, Ordering::Relaxed);
+        }
+        due
+    }
+
+    /// Returns whether the sync thread must be sent [`SyncMessage::Wake`]. The writer asks after its work.
+    pub fn must_wake(&self) -> bool {
+        fence(Ordering::SeqCst);
+        self.is_resting.load(Ordering::Relaxed)
+            && self.has_work()
+            && self.is_resting.swap(false, Ordering::Relaxed)
+    }
+
     /// Runs the work of each second, between groups.
     fn tick(&self, flush_idle: Duration) -> Result<(), Error> {
         self.sync_head();
@@ -265,18 +320,27 @@ pub(super) fn answer(answers: Vec<Answer>) {
     }
 }
 
-/// Completes one group after another, with short background work in between, until the writer hangs up.
+/// Completes one group after another, with short background work in between, until the writer hangs up. While there is
+/// no work, it waits without a clock.
 pub(super) fn run(
-    groups: &Receiver<CommittedGroup>,
+    messages: &Receiver<SyncMessage>,
     writer: &Sender<Message>,
     sync_stage: &SyncStage,
     flush_idle: Duration,
 ) {
-    let mut next_tick = Instant::now() + TICK;
+    let mut last_tick = Instant::now();
     loop {
-        let wait = next_tick.saturating_duration_since(Instant::now());
-        match groups.recv_timeout(wait) {
-            Ok(group) => {
+        let received = match sync_stage.rest_or_due(last_tick, flush_idle) {
+            Some(due) => messages.recv_timeout(due.saturating_duration_since(Instant::now())),
+            None => {
+                let received = messages.recv();
+                sync_stage.is_resting.store(false, Ordering::Relaxed);
+                last_tick = Instant::now();
+                received.map_err(|_| RecvTimeoutError::Disconnected)
+            }
+        };
+        match received {
+            Ok(SyncMessage::Group(group)) => {
                 // The writer is notified first: it commits the next group while these callers are answered.
                 let (answers, failed) = match sync_stage.finish(group) {
                     Ok(answers) => (answers, None),
@@ -288,14 +352,35 @@ pub(super) fn run(
                     return;
                 }
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            Ok(SyncMessage::Wake) | Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        if Instant::now() >= next_tick {
-            next_tick = Instant::now() + TICK;
+        let due = sync_stage.due(last_tick, flush_idle);
+        if due.is_some_and(|due| due <= Instant::now()) {
+            last_tick = Instant::now();
             if let Err(error) = sync_stage.tick(flush_idle) {
                 let _ = writer.send(Message::Synced(Some((error, Vec::new()))));
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without work the thread waits without a clock, and the writer wakes it once when there is some.
+    #[test]
+    fn a_resting_thread_is_woken_for_work() {
+        let stage = SyncStage::new(None, None, None);
+        let (now, flush_idle) = (Instant::now(), Duration::from_secs(5));
+        assert!(!stage.must_wake(), "it does not rest yet");
+        assert_eq!(stage.rest_or_due(now, flush_idle), None);
+        assert!(!stage.must_wake(), "there is nothing to do");
+        stage.sync_later();
+        assert!(stage.must_wake());
+        assert!(!stage.must_wake(), "once is enough");
+        assert_eq!(stage.rest_or_due(now, flush_idle), Some(now + TICK));
+        assert!(!stage.must_wake(), "it waits for its tick");
     }
 }

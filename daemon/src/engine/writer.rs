@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
@@ -11,7 +11,7 @@ use super::group::{Group, Request};
 use super::health::{Health, WriteState};
 use super::linger::GroupDelay;
 use super::open::{DataFolder, reopen};
-use super::sync::{Answer, CommittedGroup, SyncStage, answer};
+use super::sync::{Answer, CommittedGroup, SyncMessage, SyncStage, answer};
 use super::time::LogTime;
 use super::{Fold, Outcome, PublishedState, Settings, Tail};
 use crate::clock::Clock;
@@ -61,7 +61,7 @@ pub(super) struct Writer {
     pub queue: Receiver<Message>,
     /// Messages taken from the queue and not handled yet.
     pub ready: VecDeque<Message>,
-    pub sync: Sender<CommittedGroup>,
+    pub sync: Sender<SyncMessage>,
     pub tail: Tail,
     pub time: LogTime,
     /// The writer finishes the queued work and then ends.
@@ -142,6 +142,10 @@ impl Writer {
                     }
                     Err((error, answers)) => open = self.fail(&error, answers),
                 }
+            }
+            if self.sync_stage.must_wake() {
+                // If the thread has ended, its guard has reported that.
+                let _ = self.sync.send(SyncMessage::Wake);
             }
         }
         self.sync_stage.sync_head();
@@ -329,12 +333,13 @@ impl Writer {
             answer(self.sync_stage.finish(committed)?);
             return Ok(false);
         }
-        match self.sync.send(committed) {
+        match self.sync.send(SyncMessage::Group(committed)) {
             Ok(()) => Ok(true),
-            Err(unsent) => {
-                answer(self.sync_stage.finish(unsent.0)?);
+            Err(SendError(SyncMessage::Group(unsent))) => {
+                answer(self.sync_stage.finish(unsent)?);
                 Ok(false)
             }
+            Err(SendError(SyncMessage::Wake)) => Ok(false),
         }
     }
 

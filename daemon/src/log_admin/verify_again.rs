@@ -9,19 +9,20 @@ use std::time::{Duration, Instant};
 
 use super::verify::Report;
 use super::verify_log::{described, verify_published};
-use crate::engine::{ChangedFiles, PublishedState, Verification, WrittenFiles};
+use crate::engine::{AFTER_START, ChangedFiles, PublishedState, Verification, WrittenFiles};
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::operation::{Context, blocking};
 use crate::search::SearchIndexes;
 
-/// Interval of the looks at the files, and of the checks whether the daemon is idle.
+/// Interval of the looks at the files, and of the checks whether the daemon is idle, while it is used or a verification is
+/// due.
 const TICK: Duration = Duration::from_secs(10);
 /// Number of checks after which a busy daemon verifies, too.
 const BUSY_TICKS_MAX: u32 = 60;
-/// Interval of the verifications of a daemon that keeps running: a day.
-const TICKS_MAX: u32 = 24 * 360;
+/// Interval of the verifications of a daemon that keeps running.
+const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Number of rows that are read at once in the background, and the longest pause after them.
 const ROWS_AT_ONCE: u32 = 256;
 const PAUSE_MAX: Duration = Duration::from_millis(50);
@@ -31,8 +32,10 @@ const PAUSE_MAX: Duration = Duration::from_millis(50);
 pub async fn run(context: Arc<Context>) {
     let files = WrittenFiles::new(context.folder.clone());
     let files = Arc::new(Mutex::new(files));
+    let mut activity = context.engine.activity();
     let mut is_due = !context.engine.was_untouched();
-    let (mut idle_ticks, mut ticks) = (0, 0);
+    let mut idle_ticks = 0;
+    let mut next_day = tokio::time::Instant::now() + DAY;
     let mut seen = context.engine.position();
     let mut handled = None;
     let mut is_first = true;
@@ -42,7 +45,12 @@ pub async fn run(context: Arc<Context>) {
             true => look(&context, &files).await,
             false => ChangedFiles::default(),
         };
-        is_first = false;
+        if std::mem::take(&mut is_first) {
+            tokio::time::sleep(AFTER_START).await;
+            // What was read until now was as this look has found it.
+            let _ = context.engine.take_read();
+            activity.forget();
+        }
         let has_changed = !changed.store.is_empty();
         if let Some(search) = context.extensions.get::<SearchIndexes>()
             && !changed.index.is_empty()
@@ -52,7 +60,7 @@ pub async fn run(context: Arc<Context>) {
         // A call may have found a view that is wrong: it is rebuilt here.
         let verified = context.engine.health().verified();
         is_due |= verified != handled && verified.is_some_and(|seen| seen.findings > 0);
-        is_due |= ticks >= TICKS_MAX;
+        is_due |= tokio::time::Instant::now() >= next_day;
         let now = context.engine.position();
         let is_idle = std::mem::replace(&mut seen, now) == now;
         idle_ticks += u32::from(is_due);
@@ -65,10 +73,19 @@ pub async fn run(context: Arc<Context>) {
                 tracing::warn!(%error, "the log was not verified in the background");
             }
             handled = context.engine.health().verified();
-            (is_due, idle_ticks, ticks) = (false, 0, 0);
+            (is_due, idle_ticks) = (false, 0);
+            next_day = tokio::time::Instant::now() + DAY;
+        }
+        // Without use nothing wrong is served, and an empty store has nothing to verify.
+        if now == Position(0) {
+            activity.next().await;
+        } else if !is_due {
+            tokio::select! {
+                () = activity.next() => {}
+                () = tokio::time::sleep_until(next_day) => {}
+            }
         }
         tokio::time::sleep(TICK).await;
-        ticks += 1;
     }
 }
 

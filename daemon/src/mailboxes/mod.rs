@@ -11,7 +11,6 @@ mod binding;
 mod open_mailboxes;
 #[cfg(test)]
 mod tests;
-mod wake;
 
 use std::io;
 use std::path::PathBuf;
@@ -24,13 +23,15 @@ use lore::mailbox::store_folder;
 use crate::capture::Capture;
 use crate::error::{Code, Refusal};
 use crate::operation::{Context, blocking};
+use crate::watch::Wake;
 use binding::Bindings;
 use open_mailboxes::{OpenMailboxes, Request};
-use wake::Wake;
 
 /// First delay before the next attempt after a failure, doubled up to the maximum.
 const AGAIN_MIN: Duration = Duration::from_millis(10);
 const AGAIN_MAX: Duration = Duration::from_secs(600);
+/// Interval of looks where folders cannot be watched.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// Interval of sweeps while there are mailboxes.
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 
@@ -64,7 +65,7 @@ pub async fn run(cx: Arc<Context>, roots: MailRoots) {
 
 /// Serves the mailboxes until a failure.
 async fn serve(cx: &Arc<Context>, folders: &[PathBuf]) -> Result<(), Refusal> {
-    let wake = Arc::new(Wake::begin().map_err(unusable)?);
+    let wake = Arc::new(Wake::begin(LOOK_EVERY).map_err(unusable)?);
     let mut changes = Capture::of(cx)?.host_sessions.changes();
     let (folders, watch) = (folders.to_vec(), Arc::clone(&wake));
     let bindings = Bindings::in_data(&cx.folder.data);

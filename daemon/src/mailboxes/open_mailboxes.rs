@@ -13,9 +13,9 @@ use lore::mailbox::{
 use lore::protocol::frame::{self, ClientFrame, Hello};
 
 use super::binding::Bindings;
-use super::wake::Wake;
 use crate::api::LoneCall;
 use crate::capture::{HostSessions, KnownSession};
+use crate::watch::Wake;
 
 /// Requests that are carried out at once, in all mailboxes.
 pub const REQUESTS_MAX: usize = 16;

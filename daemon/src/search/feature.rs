@@ -255,18 +255,25 @@ impl SearchIndexes {
         *lock_unpoisoned(&self.fault) = error.map(|error| format!("search is degraded: {error}"));
     }
 
-    /// Releases the indexes if they were unused for `idle` and are flushed.
-    pub fn release_when_idle(&self, idle: Duration) {
-        self.models.release_when_idle(idle);
+    /// Releases the models, and the indexes if they are flushed, that were unused for `idle`. Returns when to release what
+    /// is left; `None` if nothing is.
+    pub fn release_when_idle(&self, idle: Duration) -> Option<Duration> {
+        let models = self.models.release_when_idle(idle);
         let mut open = lock_unpoisoned(&self.open);
         // Another holder of the index would write the same files as the next index.
-        let is_idle = open.as_ref().is_some_and(|open| {
-            Arc::strong_count(&open.index) == 1
-                && open.last_use.elapsed() >= idle
-                && open.index.is_settled()
+        let left = open.as_ref().map(|open| {
+            match Arc::strong_count(&open.index) == 1 && open.index.is_settled() {
+                true => idle.saturating_sub(open.last_use.elapsed()),
+                false => idle,
+            }
         });
-        if is_idle && let Some(open) = open.take() {
-            *lock_unpoisoned(&self.closed_at) = Some(open.index.applied());
+        match left {
+            Some(Duration::ZERO) => {
+                let open = open.take();
+                *lock_unpoisoned(&self.closed_at) = open.map(|open| open.index.applied());
+                models
+            }
+            left => left.into_iter().chain(models).min(),
         }
     }
 

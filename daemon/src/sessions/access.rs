@@ -104,13 +104,22 @@ impl AccessTimes {
         known.max(inner.unknown_until)
     }
 
-    /// Writes the file if there are changes and the last write was at least an hour ago.
+    /// Writes the file if there are changes and the last write was at least an hour ago. Returns the microseconds until
+    /// changes that were not written are; `None` if there are none.
     ///
     /// # Errors
     /// [`Error::File`] when it cannot be written; the next call tries again.
-    pub fn write_hourly(&self, now: Micros) -> Result<(), Error> {
-        let is_due = now.saturating_sub(self.lock().written) >= HOUR_MICROS;
-        if is_due { self.write(now) } else { Ok(()) }
+    pub fn write_hourly(&self, now: Micros) -> Result<Option<Micros>, Error> {
+        let (since, is_changed) = {
+            let inner = self.lock();
+            (now.saturating_sub(inner.written), inner.is_changed)
+        };
+        let left = HOUR_MICROS.saturating_sub(since);
+        if is_changed && left > 0 {
+            return Ok(Some(left));
+        }
+        self.write(now)?;
+        Ok(None)
     }
 
     /// Writes the file if there are changes, replacing it atomically.

@@ -11,6 +11,7 @@ mod scope;
 mod tests;
 
 use std::future::Future;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,12 +21,12 @@ use tokio::sync::mpsc;
 use crate::capture::Capture;
 use crate::error::{Code, Refusal};
 use crate::operation::{Context, blocking};
-use crate::watch::{Change, Times, WatchHandle};
+use crate::watch::{Change, Times, Wake, WatchHandle};
 use scope::SpooledFiles;
 
 /// Delay before the next attempt after the daemon refused for now.
 const AGAIN: Duration = Duration::from_secs(2);
-/// Time between looks for a folder that does not exist, while no hook has called.
+/// Least time between two looks for a folder that does not exist, while no hook has called. At rest there are none.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// Age at which a file that is still being written is given up: a hook ends after 5 s.
 const DRAFT_AGE_MAX: Duration = Duration::from_secs(60);
@@ -44,7 +45,7 @@ pub async fn run(cx: Arc<Context>) {
     while !spool.folder().is_dir() {
         tokio::select! {
             () = first_hook(&cx) => prepare(&spool).await,
-            () = tokio::time::sleep(LOOK_EVERY) => {}
+            () = appears(spool.folder(), &cx.folder.data) => {}
         }
     }
     loop {
@@ -60,6 +61,29 @@ async fn first_hook(cx: &Context) {
     match Capture::of(cx) {
         Ok(capture) => capture.first_hook().await,
         Err(_) => std::future::pending().await,
+    }
+}
+
+/// Waits until the folder may have been made in a store's folder. The store makes files of its own there, so it looks
+/// again after a while.
+async fn appears(folder: &Path, data: &Path) {
+    let watch = || {
+        let wake = Wake::begin(LOOK_EVERY)?;
+        wake.add_for_new(data)?;
+        std::io::Result::Ok(wake)
+    };
+    match watch() {
+        // It may have been made before the watch began.
+        Ok(_) if folder.is_dir() => return,
+        Ok(wake) => {
+            if let Err(error) = wake.woken().await {
+                tracing::debug!(%error, "the folder of the spool is not watched");
+            }
+        }
+        Err(error) => tracing::debug!(%error, "the folder of the spool is not watched"),
+    }
+    if !folder.is_dir() {
+        tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 

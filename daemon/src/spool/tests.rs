@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 use std::fs;
 
+use futures_util::FutureExt;
 use lore::spool::Header;
 
 use super::*;
@@ -107,4 +108,17 @@ async fn arrivals_are_seen() {
     // Drafts and counts are not files of the spool.
     assert!(changes.try_recv().is_err());
     drop(watch);
+}
+
+/// The folder is found when a hook makes it, and when it was there before.
+#[tokio::test]
+async fn a_new_folder_is_seen() {
+    let data = tempfile::tempdir().unwrap();
+    let spool = Spool::in_data(data.path());
+    let mut waiting = std::pin::pin!(appears(spool.folder(), data.path()));
+    assert!(waiting.as_mut().now_or_never().is_none());
+    put(&spool, 7, "a");
+    waiting.await;
+    assert!(spool.folder().is_dir());
+    appears(spool.folder(), data.path()).await;
 }

@@ -11,6 +11,7 @@ mod debounce;
 mod dir_watcher;
 mod event_buffer;
 mod runner;
+mod wake;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -26,6 +27,7 @@ use runner::Runner;
 use crate::locks::lock_unpoisoned;
 
 pub use dir_watcher::{DirWatcher, WatchOutcome};
+pub use wake::Wake;
 
 /// Defines which files are watched, and classifies their paths.
 pub trait WatchScope: Send + Sync + 'static {

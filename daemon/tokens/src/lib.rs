@@ -73,10 +73,15 @@ impl Tokens {
         *self.lock() = None;
     }
 
-    /// Drops the encoding unless it was used within the last `idle`.
-    pub fn release_when_idle(&self, idle: Duration) {
-        self.lock()
-            .take_if(|loaded| loaded.last_use.elapsed() >= idle);
+    /// Drops the encoding unless it was used within the last `idle`; then returns when to try again.
+    pub fn release_when_idle(&self, idle: Duration) -> Option<Duration> {
+        let mut loaded = self.lock();
+        let left = idle.saturating_sub(loaded.as_ref()?.last_use.elapsed());
+        if left.is_zero() {
+            *loaded = None;
+            return None;
+        }
+        Some(left)
     }
 
     /// Whether the encoding is in memory.
@@ -441,11 +446,15 @@ mod tests {
                 .collect()
         });
         assert!(loaded.iter().all(|one| Arc::ptr_eq(one, &loaded[0])));
-        tokens.release_when_idle(Duration::from_secs(3600));
+        assert!(
+            tokens
+                .release_when_idle(Duration::from_secs(3600))
+                .is_some()
+        );
         assert!(tokens.is_loaded(), "it was used just now");
         let held = Arc::downgrade(&loaded[0]);
         drop(loaded);
-        tokens.release_when_idle(Duration::ZERO);
+        assert_eq!(tokens.release_when_idle(Duration::ZERO), None);
         assert!(!tokens.is_loaded() && held.upgrade().is_none());
         assert_eq!(tokens.count("hello world"), 2);
         tokens.release();

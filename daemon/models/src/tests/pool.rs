@@ -146,18 +146,19 @@ fn models_are_loaded_once_and_let_go() {
     });
     assert!(loaded.iter().all(|one| Arc::ptr_eq(one, &loaded[0])));
     assert!(!models.is_loaded(EmbeddingStage::First));
-    models.release_when_idle(Duration::ZERO);
+    assert!(models.release_when_idle(Duration::ZERO).is_some());
     assert!(
         models.is_loaded(EmbeddingStage::Second),
         "it is being worked with"
     );
     drop(loaded);
-    models.release_when_idle(Duration::from_secs(3600));
+    let left = models.release_when_idle(Duration::from_secs(3600));
+    assert!(left.is_some_and(|left| left > Duration::from_secs(3000)));
     assert!(
         models.is_loaded(EmbeddingStage::Second),
         "it was used just now"
     );
-    models.release_when_idle(Duration::ZERO);
+    assert_eq!(models.release_when_idle(Duration::ZERO), None);
     assert!(!models.is_loaded(EmbeddingStage::Second));
     assert!(models.second().unwrap().is_ok());
 }
@@ -176,10 +177,11 @@ fn a_model_is_kept_while_it_will_be_needed() {
     drop(models.second().unwrap().unwrap());
     assert!(models.second_if_loaded().is_some());
     models.keep_second(Duration::from_secs(3600));
-    models.release_when_idle(Duration::ZERO);
+    let left = models.release_when_idle(Duration::ZERO);
+    assert!(left.is_some_and(|left| left > Duration::from_secs(3000)));
     assert!(models.second_if_loaded().is_some());
     models.keep_second(Duration::ZERO);
-    models.release_when_idle(Duration::ZERO);
+    assert_eq!(models.release_when_idle(Duration::ZERO), None);
     assert!(models.second_if_loaded().is_none());
 }
 

@@ -11,7 +11,7 @@ use super::{START, TestCall, choice_of, create};
 use crate::clock::Clock;
 use crate::engine::fault::ThreadGuard;
 use crate::engine::handle::QueuedWrite;
-use crate::engine::sync::{CommittedGroup, SyncStage, answer};
+use crate::engine::sync::{CommittedGroup, SyncMessage, SyncStage, answer};
 use crate::engine::time::LogTime;
 use crate::engine::writer::{Job, Message, Writer};
 use crate::engine::{
@@ -41,7 +41,7 @@ type Reply = oneshot::Receiver<Result<Outcome, Refusal>>;
 /// A writer on a separate thread; the test makes its groups durable.
 struct Fixture {
     queue: Sender<Message>,
-    committed: Receiver<CommittedGroup>,
+    committed: Receiver<SyncMessage>,
     sync_stage: Arc<SyncStage>,
     health: Health,
     clock: Arc<Clock>,
@@ -105,6 +105,14 @@ impl Fixture {
         self.send(ask).blocking_recv().unwrap()
     }
 
+    /// Takes the next group that the writer hands over.
+    fn next_group(&self) -> CommittedGroup {
+        match self.committed.recv().unwrap() {
+            SyncMessage::Group(group) => group,
+            SyncMessage::Wake => panic!("the sync thread of this fixture never rests"),
+        }
+    }
+
     /// Does the work of the sync thread.
     fn finish(&self, group: CommittedGroup) {
         let answers = self.sync_stage.finish(group).ok().unwrap();
@@ -143,7 +151,7 @@ fn a_full_group_takes_no_more_while_a_sync_runs() {
     };
     let (fixture, replies) = Fixture::start(settings, sessions(0..ROOM));
     for done in (2..=ROOM).step_by(2) {
-        let group = fixture.committed.recv().unwrap();
+        let group = fixture.next_group();
         assert_eq!(group.answers.len(), 2);
         // The decided commands are these and at most the next two.
         let waiting = ROOM - fixture.room.available_permits();
@@ -168,7 +176,7 @@ fn a_sync_thread_that_ends_by_a_bug_is_not_waited_for() {
         ..settings()
     };
     let (fixture, mut replies) = Fixture::start(settings, sessions(0..6));
-    let group = fixture.committed.recv().unwrap();
+    let group = fixture.next_group();
     let watched = ThreadGuard::sync(fixture.health.clone(), fixture.queue.clone());
     let ended = std::thread::spawn(move || {
         let _watched = watched;

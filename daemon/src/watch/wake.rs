@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// A watch of folders.
 #[cfg(target_os = "linux")]
@@ -13,11 +14,11 @@ pub struct Wake {
 
 #[cfg(target_os = "linux")]
 impl Wake {
-    /// Begins to watch no folder.
+    /// Begins to watch no folder. Where folders cannot be watched, it wakes at this interval.
     ///
     /// # Errors
     /// The system's error, for example when the user has too many watches.
-    pub fn begin() -> io::Result<Self> {
+    pub fn begin(_look_every: Duration) -> io::Result<Self> {
         use std::os::fd::AsFd;
         let watch = lore::mailbox::FolderWatch::new()?;
         let events = watch.as_fd().try_clone_to_owned()?;
@@ -31,6 +32,14 @@ impl Wake {
     /// The system's error.
     pub fn add(&self, folder: &Path) -> io::Result<()> {
         self.watch.add(folder)
+    }
+
+    /// Watches a folder for files and folders that are made in it, too.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn add_for_new(&self, folder: &Path) -> io::Result<()> {
+        self.watch.add_for_new(folder)
     }
 
     /// Waits until something came.
@@ -52,7 +61,9 @@ impl Wake {
 
 /// Looks again after a while.
 #[cfg(not(target_os = "linux"))]
-pub struct Wake;
+pub struct Wake {
+    look_every: Duration,
+}
 
 #[cfg(not(target_os = "linux"))]
 impl Wake {
@@ -60,8 +71,8 @@ impl Wake {
     ///
     /// # Errors
     /// None.
-    pub fn begin() -> io::Result<Self> {
-        Ok(Self)
+    pub fn begin(look_every: Duration) -> io::Result<Self> {
+        Ok(Self { look_every })
     }
 
     /// Does nothing: all folders are looked at.
@@ -72,12 +83,20 @@ impl Wake {
         Ok(())
     }
 
-    /// Waits for a moment.
+    /// As [`Self::add`].
+    ///
+    /// # Errors
+    /// None.
+    pub fn add_for_new(&self, _folder: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Waits for the interval.
     ///
     /// # Errors
     /// None.
     pub async fn woken(&self) -> io::Result<()> {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        tokio::time::sleep(self.look_every).await;
         Ok(())
     }
 }
