@@ -110,8 +110,15 @@ impl Reload {
     /// [`ReloadableSettings::last_read`] and in the log.
     pub fn read(&self) {
         let mut now = lock_unpoisoned(&self.now);
-        let read = RawValue::load(&self.path, self.variables.iter().cloned())
-            .and_then(|given| Ok((Config::of(given.clone(), &self.path)?, given)));
+        let read = RawValue::load(&self.path, self.variables.iter().cloned()).and_then(|given| {
+            let changed = changed(&now, &given);
+            // Nothing has changed at most starts, and those values are in force.
+            let config = match changed.is_empty() {
+                true => None,
+                false => Some(Config::of(given.clone(), &self.path)?),
+            };
+            Ok((config, changed, given))
+        });
         let mut last = LastReload {
             file: self.path.clone(),
             ..LastReload::default()
@@ -125,16 +132,10 @@ impl Reload {
                 last.fault = Some(fault);
                 last.waiting.clone_from(&before.waiting);
             }
-            Ok((config, given)) => {
-                let changed = changed(&now, &given);
+            Ok((config, changed, given)) => {
                 last.waiting = waiting(&self.started, &given);
-                self.lives.set(&config);
-                if let Some(set_log) = &self.set_log
-                    && let Err(error) = set_log(&config.log)
-                {
-                    tracing::error!(%error, "the level of the log was not set");
-                }
-                if !changed.is_empty() {
+                if let Some(config) = config {
+                    self.take(&config);
                     let (changed, waiting) = (changed.join(", "), last.waiting.join(", "));
                     tracing::info!(%changed, %waiting, "the settings were read again");
                 }
@@ -142,6 +143,16 @@ impl Reload {
             }
         }
         self.lives.last_read.set(last);
+    }
+
+    /// Puts settings in force.
+    fn take(&self, config: &Config) {
+        self.lives.set(config);
+        if let Some(set_log) = &self.set_log
+            && let Err(error) = set_log(&config.log)
+        {
+            tracing::error!(%error, "the level of the log was not set");
+        }
     }
 
     /// Reloads on each signal and each change of the file, until dropped.

@@ -217,12 +217,14 @@ impl RawValue {
 
 /// Returns whether a variable's prefix names a section of the settings.
 fn is_meant(variable: &str) -> bool {
+    let Some(rest) = variable.strip_prefix("LORE_") else {
+        return false;
+    };
     settings().iter().any(|setting| {
         let section = setting.section();
         !section.is_empty()
-            && variable
-                .strip_prefix("LORE_")
-                .and_then(|rest| rest.strip_prefix(&section.to_uppercase()))
+            && rest
+                .strip_prefix(&section.to_uppercase())
                 .is_some_and(|rest| rest.starts_with('_'))
     })
 }

@@ -147,7 +147,7 @@ fn examine(path: &Path, seen: &mut Vec<Vec<u8>>) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     if found.is_dir() {
-        return std::fs::read_dir(path)?.try_for_each(|entry| examine(&entry?.path(), seen));
+        return examine_folder(path, seen);
     }
     let mut line = path.as_os_str().as_encoded_bytes().to_vec();
     let numbers = [
@@ -164,6 +164,17 @@ fn examine(path: &Path, seen: &mut Vec<Vec<u8>>) -> io::Result<()> {
     }
     seen.push(line);
     Ok(())
+}
+
+/// Adds a line for each file below a folder. The list says which entries are folders: they are not asked for.
+fn examine_folder(path: &Path, seen: &mut Vec<Vec<u8>>) -> io::Result<()> {
+    std::fs::read_dir(path)?.try_for_each(|entry| {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => examine_folder(&entry.path(), seen),
+            false => examine(&entry.path(), seen),
+        }
+    })
 }
 
 #[cfg(test)]

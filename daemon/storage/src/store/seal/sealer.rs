@@ -1,7 +1,7 @@
 //! Codes of single events: made when an event is recorded, checked before it is served.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
@@ -11,7 +11,10 @@ use super::super::StoreId;
 use super::key::{SealKey, new_mac};
 
 /// Number of events whose check is remembered. One takes 8 bytes.
-const CHECKED_MAX: usize = 16 * 1024;
+const CHECKED_MAX: usize = CHUNKS * CHUNK_EVENTS;
+/// The memory for them is taken in chunks, as events are checked.
+const CHUNKS: usize = 32;
+const CHUNK_EVENTS: usize = 512;
 
 /// The code of an event: the first 16 bytes of an HMAC-SHA-256.
 pub type EventSeal = [u8; 16];
@@ -39,7 +42,7 @@ pub struct Sealer {
     from: u64,
     /// Fingerprints of stored events that were checked, by position. The bytes of an event are its own witness: a
     /// changed event has another fingerprint, and is checked again.
-    checked: Box<[AtomicU64]>,
+    checked: [OnceLock<Box<[AtomicU64]>>; CHUNKS],
     seed: u64,
     /// The first damage that a read met.
     met: Mutex<Option<String>>,
@@ -56,9 +59,7 @@ impl Sealer {
         Self {
             mac: new_mac(&own),
             from,
-            checked: std::iter::repeat_with(AtomicU64::default)
-                .take(CHECKED_MAX)
-                .collect(),
+            checked: [const { OnceLock::new() }; CHUNKS],
             seed: u64::from_le_bytes(*seed),
             met: Mutex::default(),
             has_met: AtomicBool::new(false),
@@ -153,9 +154,14 @@ impl Sealer {
     }
 
     fn slot(&self, position: u64) -> &AtomicU64 {
-        // The remainder is below the length.
+        let place = (position % CHECKED_MAX as u64) as usize;
+        let empty = || std::iter::repeat_with(AtomicU64::default);
+        // The remainder is below the number of all slots.
         #[allow(clippy::indexing_slicing)]
-        &self.checked[(position % CHECKED_MAX as u64) as usize]
+        let chunk =
+            self.checked[place / CHUNK_EVENTS].get_or_init(|| empty().take(CHUNK_EVENTS).collect());
+        #[allow(clippy::indexing_slicing)]
+        &chunk[place % CHUNK_EVENTS]
     }
 
     /// Never 0, which is an empty slot.
