@@ -3,7 +3,7 @@
 mod dial;
 
 use std::collections::BTreeMap;
-use std::io::{self, IoSlice, Write};
+use std::io::{self, BufReader, IoSlice, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -139,7 +139,8 @@ const fn managed_hint(manager: Manager) -> &'static str {
 /// ```
 #[derive(Debug)]
 pub struct Connection {
-    stream: UnixStream,
+    /// Reads ahead, unless others read the stream after the Welcome.
+    stream: BufReader<UnixStream>,
     welcome: Welcome,
     next_id: u64,
     /// Number of unanswered calls.
@@ -152,6 +153,8 @@ pub struct Connection {
 
 /// Larger buffers are freed after a call.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
+/// Bytes that are read ahead: a Welcome and a short reply need one call of the system.
+const READ_AHEAD_BYTES: usize = 8 << 10;
 /// Longer arguments are sent without a copy, and longer replies stay in the receive buffer, in bytes.
 const COPY_BYTES_MAX: usize = 16 << 10;
 
@@ -164,7 +167,8 @@ impl Connection {
     pub fn connect(path: &Path, hello: &Hello) -> Result<Self, Error> {
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
-        Self::greet(dial(path, WELCOME_MAX)?, buffer, WELCOME_MAX).map_err(|error| match error {
+        let stream = reader(dial(path, WELCOME_MAX)?, hello);
+        Self::greet(stream, buffer, WELCOME_MAX).map_err(|error| match error {
             Error::Broken(error) => not_greeted(path, error, WELCOME_MAX),
             other => other,
         })
@@ -185,7 +189,8 @@ impl Connection {
         let mut buffer = Vec::new();
         frame::encode_hello(&mut buffer, hello);
         frame::encode_call(&mut buffer, id, name, args);
-        let greeted = Self::greet(dial(path, WELCOME_MAX)?, buffer, WELCOME_MAX);
+        let stream = reader(dial(path, WELCOME_MAX)?, hello);
+        let greeted = Self::greet(stream, buffer, WELCOME_MAX);
         let mut connection = greeted.map_err(|error| match error {
             Error::Broken(error) if is_timeout(&error) => not_greeted(path, error, WELCOME_MAX),
             other => other,
@@ -198,16 +203,17 @@ impl Connection {
 
     /// Sends a Hello and the bytes after it, and waits for the Welcome.
     fn greet(
-        mut stream: UnixStream,
+        mut stream: BufReader<UnixStream>,
         mut buffer: Vec<u8>,
         welcome_max: Duration,
     ) -> Result<Self, Error> {
         stream
+            .get_ref()
             .set_read_timeout(Some(welcome_max))
             .map_err(Error::Broken)?;
         // A daemon that is over a limit sends the reason and closes at once: the write fails, but the reason
         // can still be read.
-        let sent = stream.write_all(&buffer);
+        let sent = stream.get_mut().write_all(&buffer);
         let welcome = match receive(&mut stream, &mut buffer, frame::HELLO_BYTES_MAX) {
             Ok(ServerFrame::Welcome(welcome)) => welcome,
             Ok(ServerFrame::Fault(body)) => return Err(Error::Refused(body)),
@@ -216,7 +222,8 @@ impl Connection {
             }
             Err(error) => return Err(sent.err().map_or(error, Error::Broken)),
         };
-        stream.set_read_timeout(None).map_err(Error::Broken)?;
+        let unlimited = stream.get_ref().set_read_timeout(None);
+        unlimited.map_err(Error::Broken)?;
         let ready = BTreeMap::new();
         Ok(Self {
             stream,
@@ -237,7 +244,7 @@ impl Connection {
     /// Returns the raw stream, positioned after the Welcome: for a Hello with `mcp`.
     #[must_use]
     pub fn into_stream(self) -> UnixStream {
-        self.stream
+        self.stream.into_inner()
     }
 
     /// Calls an operation and waits for its reply.
@@ -280,7 +287,7 @@ impl Connection {
             };
             return Err(Error::Refused(error.into()));
         }
-        if let Err(error) = write_both(&mut self.stream, &self.buffer, follows) {
+        if let Err(error) = write_both(self.stream.get_mut(), &self.buffer, follows) {
             return Err(self.reason(error));
         }
         self.shrink();
@@ -323,7 +330,8 @@ impl Connection {
     pub fn cancel(&mut self, id: u64) -> Result<(), Error> {
         self.buffer.clear();
         frame::encode_cancel(&mut self.buffer, id);
-        self.stream.write_all(&self.buffer).map_err(Error::Broken)
+        let sent = self.stream.get_mut().write_all(&self.buffer);
+        sent.map_err(Error::Broken)
     }
 
     /// Returns why a write failed: the daemon may have sent the reason before it closed.
@@ -362,8 +370,17 @@ fn write_both(stream: &mut UnixStream, first: &[u8], second: &[u8]) -> io::Resul
     )
 }
 
+/// Returns a reader of a stream. After the Welcome of an MCP client, its bytes belong to others, so none is read ahead.
+fn reader(stream: UnixStream, hello: &Hello) -> BufReader<UnixStream> {
+    let capacity = match hello.mcp {
+        true => 0,
+        false => READ_AHEAD_BYTES,
+    };
+    BufReader::with_capacity(capacity, stream)
+}
+
 fn receive(
-    stream: &mut UnixStream,
+    stream: &mut impl Read,
     buffer: &mut Vec<u8>,
     limit: usize,
 ) -> Result<ServerFrame, Error> {
@@ -406,7 +423,8 @@ mod tests {
         let mut hello = Vec::new();
         frame::encode_hello(&mut hello, &Hello::default());
         let waited = Duration::from_millis(1);
-        let error = Connection::greet(dial(&path, waited).unwrap(), hello, waited).unwrap_err();
+        let error = Connection::greet(BufReader::new(dial(&path, waited).unwrap()), hello, waited)
+            .unwrap_err();
         let Error::Broken(error) = error else {
             panic!("{error}");
         };
