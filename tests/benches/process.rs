@@ -1,6 +1,8 @@
 //! Whole processes: starts, memory, one call of the command line, the MCP bridge.
 //!
 //! Targets 13 and 19 to 21 of docs/performance.md. `cargo bench -p tests --bench process`
+//!
+//! `LORE_BENCH_LORE` names another client than that of the workspace: the one that users install, which is linked statically.
 #![expect(clippy::disallowed_methods, reason = "it measures what time brings")]
 
 use std::io::{BufRead, BufReader, Write};
@@ -17,6 +19,7 @@ use tests::bench::{
 
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
 const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
+const INSTALLED: &str = "LORE_BENCH_LORE";
 const SCRATCH: &str = env!("CARGO_TARGET_TMPDIR");
 /// Runs this program as a null server on standard streams: each line is answered with the argument.
 const SERVE: &str = "--serve-lines";
@@ -69,6 +72,11 @@ fn print_two(title: &str, ours: (&str, &[Figure]), theirs: (&str, &[Figure])) {
     }
 }
 
+/// Returns the measured client.
+fn lore() -> PathBuf {
+    std::env::var_os(INSTALLED).map_or_else(|| PathBuf::from(LORE), PathBuf::from)
+}
+
 /// Target 21: `lore call status {}` as a process.
 fn command_line(setup: &Setup) {
     let home = Home::new(&setup.dir, LORED);
@@ -86,10 +94,11 @@ fn command_line(setup: &Setup) {
     frame::encode_call(&mut frames, 1, "status", &Args::Json(b"{}".to_vec()));
     let request = home.path().join("request");
     std::fs::write(&request, frames).expect("the request is written");
+    let program = lore();
     let (mut lore, mut least) = (Vec::new(), Vec::new());
     for _ in 0..setup.rounds {
         lore.push(one_by_one(setup.duration, |_| {
-            let mut command = Command::new(LORE);
+            let mut command = Command::new(&program);
             command.args(["call", "status", "{}"]);
             succeed(command.env("LORE_HOME", home.path()));
         }));
@@ -172,7 +181,7 @@ fn mcp(setup: &Setup) {
     let _daemon = home.start();
     home.call("create_session", r#"{"session":"bench"}"#);
     let mut lore = LineServer::start(
-        Command::new(LORE)
+        Command::new(lore())
             .arg("mcp")
             .env("LORE_HOME", home.path())
             .env("LORE_DAEMON", LORED),

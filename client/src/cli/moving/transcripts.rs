@@ -59,12 +59,12 @@ fn folders(matches: &Matches, host: &str) -> Result<Vec<TranscriptFolder>, Failu
         })
     };
     if let Some(named) = matches.path("file") {
-        let is_home = env::home_dir().is_some_and(|home| home == named);
+        let is_home = home().is_some_and(|home| home == named);
         let own = Some(host).filter(|host| *host != "all" && !is_home);
         return Ok(vec![folder(named, own)?]);
     }
     let mut folders = Vec::new();
-    if let Some(home) = env::home_dir() {
+    if let Some(home) = home() {
         folders.push(folder(home, None)?);
     }
     for (variable, of) in OWN_FOLDERS {
@@ -76,6 +76,13 @@ fn folders(matches: &Matches, host: &str) -> Result<Vec<TranscriptFolder>, Failu
         folders.push(folder(env::current_dir()?, Some("aider"))?);
     }
     Ok(folders)
+}
+
+/// Returns the home folder that the environment names, as for all other places. Asking the system for it would need the
+/// libraries of its user database, which a static program has not.
+fn home() -> Option<PathBuf> {
+    let home = env::var_os("HOME").filter(|home| !home.is_empty());
+    home.map(PathBuf::from)
 }
 
 /// Reads all files, slice by slice.
