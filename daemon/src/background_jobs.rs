@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use futures_util::FutureExt;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::{Instrument, info_span};
@@ -14,6 +15,7 @@ use crate::log::Position;
 use crate::log_admin::{RetentionOutcome, verify_again};
 use crate::operation::Context;
 use crate::reloadable::Reloadable;
+use crate::service::program_pages::release_program_pages;
 use crate::sessions::AccessTimes;
 use crate::store::Error;
 use crate::upstream::Resolvers;
@@ -109,6 +111,16 @@ async fn rest(context: Arc<Context>) {
         if swept != Some(now) {
             tokio::time::sleep(IDLE_TICK).await;
             continue;
+        }
+        if activity.next().now_or_never().is_some() {
+            tokio::time::sleep(IDLE_TICK).await;
+            continue;
+        }
+        // The tenants of a daemon for all users share the program.
+        if context.reaches_files
+            && let Err(error) = release_program_pages()
+        {
+            tracing::debug!(%error, "the pages of the program stay mapped");
         }
         let released = async {
             match released_in {
@@ -314,8 +326,6 @@ fn is_unerased(context: &Context) -> bool {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use futures_util::FutureExt;
-
     use super::*;
     use crate::config::Config;
     use crate::daemon::Daemon;

@@ -4,6 +4,7 @@ pub mod access;
 pub mod descriptors;
 mod lock;
 pub mod manager;
+pub mod program_pages;
 mod signals;
 mod socket;
 pub mod token;
