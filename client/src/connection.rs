@@ -154,7 +154,7 @@ pub struct Connection {
 /// Larger buffers are freed after a call.
 const BUFFER_BYTES_KEPT: usize = 1 << 20;
 /// Bytes that are read ahead: a Welcome and a short reply need one call of the system.
-const READ_AHEAD_BYTES: usize = 8 << 10;
+const READ_AHEAD_BYTES: usize = 1 << 10;
 /// Longer arguments are sent without a copy, and longer replies stay in the receive buffer, in bytes.
 const COPY_BYTES_MAX: usize = 16 << 10;
 
