@@ -126,7 +126,7 @@ fn is_shown(matches: &Matches, event: &Event) -> bool {
     matches.is("jsonl")
         || matches.is(ALL.name)
         || !matches.texts("kind").is_empty()
-        || !is_internal(&event.kind, &event.client, &event.payload)
+        || !is_internal(&event.kind, &event.client, &event.payload.to_value())
 }
 
 fn show(matches: &Matches, caller: &Caller, events: Vec<Event>) -> Result<Exit, Failure> {
@@ -170,6 +170,6 @@ fn row(event: &Event) -> [String; 5] {
         local_time(&event.time).unwrap_or_else(|| sanitize(&event.time, 30)),
         sanitize(&event.agent, 20),
         session.map_or_else(String::new, |session| sanitize(session.as_str(), 24)),
-        event_words(&event.kind, &event.payload, WORDS_CHARS),
+        event_words(&event.kind, &event.payload.to_value(), WORDS_CHARS),
     ]
 }

@@ -157,7 +157,8 @@ fn print(output: Output, events: &[Event], shows_all: bool) -> Result<(), Failur
     for event in events {
         match output {
             Output::Human
-                if !shows_all && is_internal(&event.kind, &event.client, &event.payload) =>
+                if !shows_all
+                    && is_internal(&event.kind, &event.client, &event.payload.to_value()) =>
             {
                 continue;
             }
@@ -186,6 +187,6 @@ fn line(event: &Event) -> String {
         local_time(&event.time).unwrap_or_else(|| sanitize(&event.time, 30)),
         sanitize(agent, 24),
         sanitize(session, 24),
-        event_words(&event.kind, &event.payload, WORDS_CHARS)
+        event_words(&event.kind, &event.payload.to_value(), WORDS_CHARS)
     )
 }

@@ -71,10 +71,11 @@ tools! {
 }
 
 /// The flags of `lore` for the arguments that hints name.
-const FLAGS: [(&str, &str); 22] = [
+const FLAGS: [(&str, &str); 25] = [
     ("add_tags", "--add-tag"),
     ("as_of", "--as-of"),
     ("attempt", "--attempt"),
+    ("event", "--event"),
     ("expected_version", "--expect"),
     ("from", "--from"),
     ("key", "--key"),
@@ -87,6 +88,7 @@ const FLAGS: [(&str, &str); 22] = [
     ("project", "--project"),
     ("remove_tags", "--remove-tag"),
     ("session", "--session"),
+    ("since", "--since"),
     ("step", "--step"),
     ("tags", "--tag"),
     ("title", "--title"),
@@ -94,6 +96,7 @@ const FLAGS: [(&str, &str); 22] = [
     ("token", "--token"),
     ("topic", "--topic"),
     ("unmark", "--unmark"),
+    ("until", "--until"),
 ];
 
 /// Returns the flag of `lore` for an argument, if there is one.

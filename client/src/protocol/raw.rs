@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::de::Error;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::within_limits;
@@ -126,6 +127,25 @@ impl From<Box<RawValue>> for RawJson {
     fn from(raw: Box<RawValue>) -> Self {
         Self(Arc::new(Box::<str>::from(raw)))
     }
+
+    /// Returns the text as a tree. A number without an equal in this program is null.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        serde_json::from_str(self.as_str()).unwrap_or_default()
+    }
+}
+
+impl Default for RawJson {
+    /// Returns null.
+    fn default() -> Self {
+        Self(RawValue::NULL.to_owned().into())
+    }
+}
+
+impl From<Box<RawValue>> for RawJson {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(raw.into())
+    }
 }
 
 impl PartialEq for RawJson {
@@ -186,7 +206,7 @@ fn beginning(text: &str) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::super::Args;
     use super::*;

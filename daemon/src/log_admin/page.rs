@@ -3,13 +3,12 @@
 use std::ops::ControlFlow;
 
 use lore::protocol::log::{Event, EventOrigin};
-use lore::protocol::{Position, SessionId};
-use serde_json::{Map, Value};
+use lore::protocol::{Position, RawJson, SessionId};
 
 use crate::clock::format_time;
 use crate::engine::PublishedState;
 use crate::error::Refusal;
-use crate::log::{Actor, EventScope, Header, Log, LoggedEvent, codec};
+use crate::log::{Actor, EventScope, Header, Log, LoggedEvent, payload_json};
 use crate::operation::{AGENT_BYTES_MAX, Caller};
 use crate::sessions;
 use crate::store::{Error, Rows};
@@ -140,6 +139,7 @@ impl Page {
             bytes: 0,
             looked_at: 0,
             next: None,
+            last_session: None,
         };
         let log = Log::new(&published.snapshot);
         let from = Position(from.0.max(1));
@@ -174,6 +174,8 @@ struct PageReader<'a> {
     bytes: usize,
     looked_at: usize,
     next: Option<Position>,
+    /// The session of the last event, and whether it was forgotten: the next one is often of the same.
+    last_session: Option<(String, bool)>,
 }
 
 impl PageReader<'_> {
@@ -189,31 +191,42 @@ impl PageReader<'_> {
                 .payload
                 .as_ref()
                 .map_or(0, |payload| payload.body.len());
-            self.events.push(render(self.rows, event)?);
+            let event = match self.is_forgotten(&event.header)? {
+                true => event.without_content(),
+                false => event,
+            };
+            self.events.push(render(event)?);
         }
         Ok(ControlFlow::Continue(()))
     }
+
+    /// Returns whether the session of an event was forgotten, even where its bytes still exist.
+    fn is_forgotten(&mut self, header: &Header) -> Result<bool, Error> {
+        let Some(session) = &header.session else {
+            return Ok(false);
+        };
+        if header.kind.records_forgetting() {
+            return Ok(false);
+        }
+        if let Some((last, is_forgotten)) = &self.last_session
+            && last == session
+        {
+            return Ok(*is_forgotten);
+        }
+        let is_forgotten = sessions::is_forgotten(self.rows, header)?;
+        self.last_session = Some((session.clone(), is_forgotten));
+        Ok(is_forgotten)
+    }
 }
 
-/// Converts an event to the wire format, without forgotten data, even where its bytes still exist.
-fn render(rows: &dyn Rows, mut event: LoggedEvent) -> Result<Event, Error> {
-    if event.payload.is_some() && sessions::is_forgotten(rows, &event.header)? {
-        event.payload = None;
-        event.key = None;
-    }
+/// Converts an event to the wire format.
+fn render(event: LoggedEvent) -> Result<Event, Error> {
     let payload = match &event.payload {
-        Some(payload) => {
-            let decode = |bytes: &[u8]| {
-                codec::to_json(bytes).map_err(|reason| {
-                    let key = event.position().0.to_be_bytes();
-                    Error::corrupt(crate::log::LOG.name(), &key, reason)
-                })
-            };
-            let mut map: Map<String, Value> = decode(&payload.meta)?;
-            map.extend(decode(&payload.body)?);
-            Value::Object(map)
-        }
-        None => Value::Null,
+        Some(payload) => payload_json(payload).map(RawJson::from).map_err(|reason| {
+            let key = event.position().0.to_be_bytes();
+            Error::corrupt(crate::log::LOG.name(), &key, reason)
+        })?,
+        None => RawJson::default(),
     };
     let header = event.header;
     Ok(Event {

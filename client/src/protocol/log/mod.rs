@@ -18,9 +18,8 @@ pub use forget::{ForgetArgs, ForgetReply};
 pub use moving::{ExportLogArgs, ExportLogReply, ImportLogArgs, ImportLogReply};
 
 use lore_wire::wire;
-use serde_json::Value;
 
-use super::{Position, SessionId};
+use super::{Position, RawJson, SessionId};
 
 /// Arguments of `read_events`.
 #[wire(args(at_least))]
@@ -64,7 +63,7 @@ pub struct Event {
     /// Its idempotency key.
     pub key: Option<String>,
     /// The complete payload; null if it was forgotten.
-    pub payload: Value,
+    pub payload: RawJson,
     /// SHA-256 of salt and payload, hexadecimal.
     pub payload_hash: String,
     /// The chained hash up to this event, hexadecimal.

@@ -42,6 +42,7 @@ impl Entry {
     /// Converts an event: shortened, and safe for a terminal.
     pub fn of(event: &Event) -> Self {
         let name = |text: &str| sanitize::sanitize(text, NAME_CHARS);
+        let payload = event.payload.to_value();
         Self {
             position: event.position.0,
             at: UnixMicros::read(&event.time).unwrap_or_default(),
@@ -49,8 +50,8 @@ impl Entry {
             agent: name(&event.agent),
             client: name(&event.client),
             session: event.session.as_ref().map(|session| name(session.as_str())),
-            is_internal: event_words::is_internal(&event.kind, &event.client, &event.payload),
-            summary: event_words::event_words(&event.kind, &event.payload, SUMMARY_CHARS),
+            is_internal: event_words::is_internal(&event.kind, &event.client, &payload),
+            summary: event_words::event_words(&event.kind, &payload, SUMMARY_CHARS),
         }
     }
 }

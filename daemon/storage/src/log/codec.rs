@@ -282,77 +282,6 @@ pub fn decode_event(bytes: &[u8]) -> Result<LoggedEvent, String> {
     })
 }
 
-/// Converts a CBOR map to JSON, for people and for `read_events`; byte strings become hexadecimal.
-///
-/// # Errors
-/// A message when the bytes are not a CBOR map.
-pub fn to_json(bytes: &[u8]) -> Result<serde_json::Map<String, serde_json::Value>, String> {
-    nesting::check(bytes)?;
-    match json_of(&mut Decoder::new(bytes)) {
-        Ok(serde_json::Value::Object(map)) => Ok(map),
-        Ok(_) => Err("not a map".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Converts the next value. Its nesting has been checked.
-fn json_of(decoder: &mut Decoder<'_>) -> Result<serde_json::Value, minicbor::decode::Error> {
-    use minicbor::decode::Error;
-    use serde_json::Value as Json;
-    Ok(match decoder.datatype()? {
-        Type::U8 | Type::U16 | Type::U32 | Type::U64 => Json::from(decoder.u64()?),
-        Type::I8 | Type::I16 | Type::I32 | Type::I64 => Json::from(decoder.i64()?),
-        Type::Int => i128::from(decoder.int()?)
-            .to_string()
-            .parse::<serde_json::Number>()
-            .map_or(Json::Null, Json::Number),
-        Type::F16 | Type::F32 | Type::F64 => Json::from(decoder.f64()?),
-        Type::Bool => Json::Bool(decoder.bool()?),
-        Type::String => Json::String(decoder.str()?.to_owned()),
-        Type::Bytes => Json::String(hex(decoder.bytes()?)),
-        Type::Array => {
-            let items = decoder.array()?.unwrap_or(0);
-            Json::Array(
-                (0..items)
-                    .map(|_| json_of(decoder))
-                    .collect::<Result<_, _>>()?,
-            )
-        }
-        Type::Map => {
-            let entries = decoder.map()?.unwrap_or(0);
-            let mut map = serde_json::Map::new();
-            for _ in 0..entries {
-                // Our maps have no other keys; as text, nested ones would double at each level.
-                if decoder.datatype()? != Type::String {
-                    return Err(Error::message("a map has a key that is not text"));
-                }
-                let key = decoder.str()?.to_owned();
-                map.insert(key, json_of(decoder)?);
-            }
-            Json::Object(map)
-        }
-        Type::Tag => {
-            decoder.tag()?;
-            json_of(decoder)?
-        }
-        Type::Null | Type::Undefined | Type::Simple => {
-            decoder.skip()?;
-            Json::Null
-        }
-        other => return Err(Error::message(format!("{other} in an event"))),
-    })
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.extend(char::from_digit(digit.into(), 16));
-        }
-    }
-    text
-}
-
 /// Decodes a part of a stored payload.
 ///
 /// # Errors
@@ -448,14 +377,6 @@ mod tests {
         assert_eq!(decode_event(&bytes).unwrap(), event);
     }
 
-    /// Maps nested as keys are refused at once: as text, each level would double the quotes of the last (found by
-    /// fuzzing: 204 bytes took minutes).
-    #[test]
-    fn nested_keys_are_refused() {
-        let nested = [vec![0xa1; 60], vec![0x00; 61]].concat();
-        assert!(to_json(&nested).is_err());
-    }
-
     proptest! {
         /// Arbitrary bytes, and events with some changed bytes, are refused without a panic.
         #[test]
@@ -464,7 +385,6 @@ mod tests {
             changes in proptest::collection::vec((any::<usize>(), any::<u8>()), 1..6),
         ) {
             let _ = decode_event(&bytes);
-            let _ = to_json(&bytes);
             let whole = event();
             let mut changed = bytes_of(&whole);
             for (at, byte) in changes {

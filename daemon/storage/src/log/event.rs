@@ -41,18 +41,16 @@ impl std::str::FromStr for Hash {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |nibble: u8| {
-            DIGITS
-                .get(usize::from(nibble))
-                .map_or('0', |d| char::from(*d))
+        let digit = |nibble: u8| match nibble {
+            0..10 => b'0' + nibble,
+            _ => b'a' + (nibble - 10),
         };
-        let text: String = self
-            .0
-            .iter()
-            .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-            .collect();
-        f.write_str(&text)
+        let mut text = [0; 64];
+        for (two, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            two.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+        }
+        // Digits are ASCII.
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

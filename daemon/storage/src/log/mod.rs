@@ -7,6 +7,7 @@ pub mod codec;
 mod event;
 pub mod forgotten;
 pub mod index;
+mod json;
 mod kind;
 pub mod names;
 mod nesting;
@@ -21,6 +22,7 @@ pub use event::{
     LoggedEvent, Payload, key_hash, link, payload_hash,
 };
 pub use forgotten::{EventsErased, EventsForgotten, FORGOTTEN, StreamName};
+pub use json::payload_json;
 pub use kind::{EventKind, Kind};
 pub use names::BLOB_NAMES;
 pub use policy::{Inheritance, PartialForget, Policy, TransferPolicy};
