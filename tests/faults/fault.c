@@ -5,7 +5,7 @@
  *   LORE_FAULT_WHILE=file     calls that take space fail for as long as this file exists
  *   LORE_FAULT_ERRNO=number   what they fail with
  *   LORE_FAULT_SHORT=1        a write fails by writing the first half
- *   LORE_FAULT_COUNT=file     at exit the count is written here
+ *   LORE_FAULT_COUNT=file     at exit each process adds a line with its count
  *
  * Counted is what can lose something: opening to write, writing, syncing, cutting, renaming,
  * removing, making folders. Calls that bypass the C library are not seen.
@@ -30,7 +30,7 @@ __attribute__((constructor)) static void begin(void) {
 }
 
 __attribute__((destructor)) static void end(void) {
-    FILE *file = count_file ? fopen(count_file, "w") : NULL;
+    FILE *file = count_file ? fopen(count_file, "a") : NULL;
     if (!file) return;
     fprintf(file, "%lu\n", atomic_load(&count));
     fclose(file);

@@ -65,3 +65,17 @@ pub fn between_calls(name: &str, into: &Path) -> PathBuf {
         .expect("renaming within a folder");
     library
 }
+
+/// Returns the number of file calls that `fault.c` has counted, from its file: each process of the daemon has a line, and
+/// its helpers may end after it.
+///
+/// # Panics
+/// If the file is missing or is none of these.
+#[must_use]
+pub fn counted_calls(file: &Path) -> u64 {
+    let lines = std::fs::read_to_string(file).expect("a process that ended has written its count");
+    let counts = lines
+        .lines()
+        .map(|line| line.parse::<u64>().expect("a count is a number"));
+    counts.max().unwrap_or_default()
+}

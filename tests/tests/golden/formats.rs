@@ -89,11 +89,7 @@ fn an_upgrade_that_fails_anywhere_leaves_a_store_that_opens() {
     set(&mut counting, &library);
     counting.set("LORE_FAULT_COUNT", count.to_str().unwrap());
     assert_eq!(counting.run(&["rebuild"]).status.code(), Some(0));
-    let calls: u64 = std::fs::read_to_string(count)
-        .unwrap()
-        .trim()
-        .parse()
-        .unwrap();
+    let calls = disk::counted_calls(&count);
     let mut upgraded = 0;
     // The superblock and its copy are written last: the calls before belong to the opening, which other tests fail.
     for at in calls.saturating_sub(24)..=calls {

@@ -141,11 +141,7 @@ fn failing_disks_lose_no_backup() {
         output
     };
     good(&faulty(&mut home, &[("LORE_FAULT_COUNT", text(&count))]));
-    let calls: u64 = std::fs::read_to_string(&count)
-        .unwrap()
-        .trim()
-        .parse()
-        .unwrap();
+    let calls = disk::counted_calls(&count);
     assert!(calls > 20, "only {calls} calls were seen");
     let mut random = Random::new(seed());
     for _ in 0..12 {
