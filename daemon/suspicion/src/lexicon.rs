@@ -1,12 +1,10 @@
-//! The words and phrases of `tables/words.txt`, as one automaton that finds all of them in one pass.
+//! The words and phrases of `tables/words.txt`.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use aho_corasick::automaton::Automaton;
-use aho_corasick::nfa::contiguous;
-use aho_corasick::{Anchored, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
-use crate::starts::PhraseStarts;
+use crate::phrases::Phrases;
 
 const WORDS: &str = include_str!("tables/words.txt");
 
@@ -78,9 +76,10 @@ pub struct Phrase {
 
 /// All phrases.
 pub struct Lexicon {
-    automaton: contiguous::NFA,
-    starts: PhraseStarts,
+    texts: Phrases,
     phrases: Vec<Phrase>,
+    /// Finds phrases anywhere. Few texts need it, so it is made when the first one comes.
+    automaton: OnceLock<Option<AhoCorasick>>,
     classes: Vec<String>,
     pub rotated: Class,
     pub reversed: Class,
@@ -149,9 +148,9 @@ impl Lexicon {
         let (discuss, aware, hidden) = (class("DISCUSS"), class("AWARE"), class("HIDDEN"));
         let (ignore, use_) = (class("IGNORE"), class("USE"));
         Self {
-            automaton: automaton(&texts),
-            starts: PhraseStarts::new(texts.iter().map(String::as_bytes)),
+            texts: Phrases::new(texts.iter().map(String::as_str)),
             phrases,
+            automaton: OnceLock::new(),
             classes,
             rotated,
             reversed,
@@ -165,9 +164,9 @@ impl Lexicon {
 
     /// Calls a function with each phrase in a text, its start and its end, ordered by their ends.
     pub fn each(&self, text: &[u8], mut found: impl FnMut(Phrase, usize, usize)) {
-        // Searches of all matches fail only for other kinds of automata.
-        let matches = self.automaton.try_find_overlapping_iter(Input::new(text));
-        for one in matches.into_iter().flatten() {
+        let automaton = self.automaton.get_or_init(|| automaton(self.texts.all()));
+        let matches = automaton.iter();
+        for one in matches.flat_map(|automaton| automaton.find_overlapping_iter(text)) {
             if let Some(phrase) = self.phrases.get(one.pattern().as_usize()) {
                 found(*phrase, one.start(), one.end());
             }
@@ -177,34 +176,11 @@ impl Lexicon {
     /// Calls a function with each phrase that begins at a place of a text, and its end. Shorter ones come first.
     pub fn each_at(&self, text: &[u8], start: usize, mut found: impl FnMut(Phrase, usize)) {
         let rest = text.get(start..).unwrap_or_default();
-        if !self.starts.may_begin(rest) {
-            return;
-        }
-        let anchored = Anchored::Yes;
-        let Ok(mut state) = self.automaton.start_state(anchored) else {
-            return;
-        };
-        for (byte, length) in rest.iter().zip(1..) {
-            state = self.automaton.next_state(anchored, state, *byte);
-            if !self.automaton.is_special(state) {
-                continue;
+        self.texts.each(rest, |number, length| {
+            if let Some(phrase) = self.phrases.get(number) {
+                found(*phrase, start + length);
             }
-            if self.automaton.is_dead(state) {
-                return;
-            }
-            if !self.automaton.is_match(state) {
-                continue;
-            }
-            for at in 0..self.automaton.match_len(state) {
-                let pattern = self.automaton.match_pattern(state, at);
-                // A state also has the phrases that only end there.
-                if self.automaton.pattern_len(pattern) == length
-                    && let Some(phrase) = self.phrases.get(pattern.as_usize())
-                {
-                    found(*phrase, start + length);
-                }
-            }
-        }
+        });
     }
 
     /// Returns the class with a name.
@@ -226,15 +202,13 @@ impl Lexicon {
     }
 }
 
-fn automaton(texts: &[String]) -> contiguous::NFA {
-    #[expect(
-        clippy::unwrap_used,
-        reason = "the table is part of the program, and a test builds it"
-    )]
-    contiguous::NFA::builder()
+/// Builds the automaton; a test builds the same.
+fn automaton(texts: &[Box<[u8]>]) -> Option<AhoCorasick> {
+    AhoCorasick::builder()
         .match_kind(MatchKind::Standard)
+        .kind(Some(AhoCorasickKind::ContiguousNFA))
         .build(texts)
-        .unwrap()
+        .ok()
 }
 
 /// Returns the lines of a table.

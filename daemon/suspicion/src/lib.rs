@@ -16,10 +16,10 @@ mod encodings;
 mod fold;
 mod lexicon;
 mod markup;
+mod phrases;
 mod report;
 mod rules;
 mod signals;
-mod starts;
 #[cfg(test)]
 mod tests;
 
