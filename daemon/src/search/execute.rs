@@ -23,7 +23,10 @@ use crate::log::Position;
 /// Number of hits of each list to fuse; it must cover the hits that are reranked.
 const FUSED: usize = 100;
 /// Vectors are looked up by their keys if fewer than one in this many is in the scope; otherwise all are scanned.
-const LOOKED_UP_SHARE: usize = 8;
+const LOOKED_UP_SHARE: usize = 32;
+/// Events that a search may apply in each millisecond that it waits. It does not begin with more of them: it would wait
+/// in vain, and the follower is at work on them.
+const APPLIED_EACH_MS: u128 = 10;
 /// What a text of a day that the question names is preferred by, in standard deviations.
 const NAMED_DAYS_BONUS: f64 = 1.0;
 const _: () = assert!(lored_retrieval::ranking::DEPTH <= FUSED);
@@ -78,23 +81,28 @@ pub struct Search<'s> {
     pub text_of: &'s dyn Fn(u64) -> Option<String>,
 }
 
-/// Applies the rest of the log within the time limit; returns a description of the missing events.
+/// Applies the rest of the log within the time limit, unless there is too much of it; returns a description of the missing
+/// events.
 pub fn freshen(
     index: &Index,
     published: &crate::engine::PublishedState,
     blobs: &crate::store::Blobs,
     wait: Duration,
 ) -> Result<Option<String>, IndexError> {
-    match index.advance(published, blobs, Instant::now() + wait)? {
+    let tail = published.tail.position.0;
+    let indexed = index.text.position();
+    let rest = u128::from(tail.saturating_sub(indexed));
+    let reached = match rest > wait.as_millis() * APPLIED_EACH_MS {
+        true => AdvanceState::Part(Position(indexed)),
+        false => index.advance(published, blobs, Instant::now() + wait)?,
+    };
+    match reached {
         AdvanceState::All => Ok(None),
-        AdvanceState::Part(Position(reached)) => {
-            let tail = published.tail.position.0;
-            Ok(Some(format!(
-                "the index is catching up: {} events of {tail} are not indexed yet; search again for \
-                 the rest",
-                tail.saturating_sub(reached)
-            )))
-        }
+        AdvanceState::Part(Position(reached)) => Ok(Some(format!(
+            "the index is catching up: {} events of {tail} are not indexed yet; search again for \
+             the rest",
+            tail.saturating_sub(reached)
+        ))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Vector search: scans all rows that pass the filter, piece by piece.
 
+use std::cell::Cell;
 use std::ops::RangeInclusive;
 
 use super::quantized::Query;
@@ -22,6 +23,11 @@ const SKETCHED_SPARE: RangeInclusive<usize> = 200..=2000;
 /// A row is not read if its estimate is so far below the lowest cosine that is wanted: four times the estimate's standard
 /// error in 256 dimensions.
 const MARGIN: f32 = 0.2;
+/// Rows whose estimates are compared with the lowest that is wanted at once.
+const TOGETHER: usize = 16;
+/// Near rows that are counted one by one, and of how many others one stands for all.
+const COUNTED_FIRST: usize = 1024;
+const COUNTED_EACH: usize = 8;
 /// Rows are read together if at most this many bytes lie between their beginnings, and at most [`PIECE`] bytes at once.
 const APART_MAX: u64 = 4096;
 
@@ -54,14 +60,16 @@ impl VectorStore {
         let mut hits = if limit > 0 && self.len() > SKETCHED_MIN {
             let sketched = SketchedQuery::new(query);
             let mut best = TopHits::new(limit + spare(limit));
-            self.each_estimate(&sketched, |score, key, row| {
-                // Most rows are too far away: looking up whether they are wanted takes longer than the estimate.
-                if score >= best.worst().max(lowest - MARGIN) && wanted(key) {
+            // Most rows are too far away: looking up whether they are wanted takes longer than the estimate.
+            let least = Cell::new(lowest - MARGIN);
+            self.each_estimate(&sketched, &least, |score, key, row| {
+                if wanted(key) {
                     best.offer(ScoredHit {
                         score,
                         key,
                         data: row,
                     });
+                    least.set(best.worst().max(lowest - MARGIN));
                 }
             })?;
             self.score_read(&exact, best, limit)?
@@ -104,7 +112,8 @@ impl VectorStore {
     }
 
     /// Returns the number of rows whose cosine is at least `lowest`, among the keys that `wanted` accepts, but at most
-    /// [`MAX_HITS`]. Many rows are counted by their sketches, so their number is an estimate.
+    /// [`MAX_HITS`]. Many rows are counted by their sketches, and of those beyond the first ones one in
+    /// [`COUNTED_EACH`] stands for all, so their number is an estimate.
     pub fn count_near(
         &self,
         query: &[f32],
@@ -116,9 +125,15 @@ impl VectorStore {
             return Ok(hits.len());
         }
         let sketched = SketchedQuery::new(query);
-        let mut count = 0;
-        self.each_estimate(&sketched, |score, key, _| {
-            count += usize::from(score >= lowest && wanted(key));
+        let (mut near, mut count) = (0_usize, 0);
+        self.each_estimate(&sketched, &Cell::new(lowest), |_, key, _| {
+            near += 1;
+            let weight = match near {
+                ..=COUNTED_FIRST => 1,
+                _ if near.is_multiple_of(COUNTED_EACH) => COUNTED_EACH,
+                _ => return,
+            };
+            count += if wanted(key) { weight } else { 0 };
         })?;
         Ok(count.min(MAX_HITS))
     }
@@ -140,7 +155,6 @@ impl VectorStore {
         let sketched = SketchedQuery::new(query);
         let read_max = if limit == 0 { 0 } else { limit + spare(limit) };
         let mut best = TopHits::new(read_max);
-        let mut products = Vec::new();
         for (key, row) in keys.filter_map(|key| Some((key, self.find(key)?))) {
             let (number, within) = parts(row);
             let segment = self.segments.get(number);
@@ -150,7 +164,7 @@ impl VectorStore {
             let estimate = block
                 .sketches
                 .get()
-                .and_then(|sketches| sketches.estimate(within, &sketched, &mut products));
+                .and_then(|sketches| sketches.estimate(within, &sketched));
             best.offer(ScoredHit {
                 score: estimate.unwrap_or_default(),
                 key,
@@ -162,13 +176,15 @@ impl VectorStore {
         Ok(hits)
     }
 
-    /// Calls a function with the estimated score, the key and the number of each row.
+    /// Calls a function with the estimated score, the key and the number of each row whose estimate is at least `least`,
+    /// which the function may raise.
     fn each_estimate(
         &self,
         query: &SketchedQuery,
+        least: &Cell<f32>,
         mut each: impl FnMut(f32, u64, u32),
     ) -> Result<(), VectorError> {
-        let mut products = Vec::new();
+        let mut scores = Vec::new();
         for (number, segment) in (0..).zip(&self.segments) {
             if segment.live == 0 {
                 continue;
@@ -183,10 +199,23 @@ impl VectorStore {
                 ) else {
                     continue;
                 };
-                let estimates = sketches.estimates(query, &mut products);
-                for (((within, key), dead), score) in rows.zip(keys).zip(dead).zip(estimates) {
-                    if !*dead {
-                        each(score, *key, row(number, within));
+                sketches.estimates(query, &mut scores);
+                for (first, some) in rows.step_by(TOGETHER).zip(scores.chunks(TOGETHER)) {
+                    let bar = least.get();
+                    // Without a branch for each of them; nearly always none is near.
+                    if !some.iter().fold(false, |any, score| any | (*score >= bar)) {
+                        continue;
+                    }
+                    let among = first - block.first..;
+                    let (Some(keys), Some(dead)) = (keys.get(among.clone()), dead.get(among))
+                    else {
+                        continue;
+                    };
+                    let some = (first..).zip(some).zip(keys.iter().zip(dead));
+                    for ((within, score), (key, dead)) in some {
+                        if *score >= least.get() && !*dead {
+                            each(*score, *key, row(number, within));
+                        }
                     }
                 }
             }
