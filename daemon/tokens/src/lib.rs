@@ -6,6 +6,8 @@
 //! tiktoken-rs 0.12 panics on a megabyte of spaces and holds 46 MB or more, and bpe-openai 0.3 adds
 //! 32 MB to the program that cannot be released.
 
+mod known;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,6 +15,8 @@ use std::time::{Duration, Instant};
 
 use regex::Regex;
 use rustc_hash::FxBuildHasher;
+
+use known::KnownCounts;
 
 /// Every token by rank: its length in one byte, then its bytes. OpenAI publishes them as `o200k_base.tiktoken`.
 static VOCABULARY: &[u8] = include_bytes!("../o200k/tokens.bin");
@@ -56,8 +60,19 @@ impl Tokens {
     /// Counts the tokens of a text; `None` when they are more than `max`, without counting all.
     #[must_use]
     pub fn count_within(&self, text: &str, max: usize) -> Option<usize> {
-        let (count, rest) = self.encoding().read(text, max);
-        rest.is_empty().then_some(count)
+        let encoding = self.encoding();
+        let hash = encoding.known.hash(text);
+        if let Some(count) = hash.and_then(|hash| encoding.known.get(hash)) {
+            return (count <= max).then_some(count);
+        }
+        let (count, rest) = encoding.read(text, max);
+        if !rest.is_empty() {
+            return None;
+        }
+        if let Some(hash) = hash {
+            encoding.known.put(hash, count);
+        }
+        Some(count)
     }
 
     /// Returns the longest beginning of a text that has at most `max` tokens and does not end inside
@@ -125,6 +140,7 @@ struct Encoding {
     token_bytes_max: usize,
     /// `None` is impossible (a test compiles it); a text would then be one piece.
     piece: Option<Regex>,
+    known: KnownCounts,
 }
 
 impl Encoding {
@@ -145,6 +161,7 @@ impl Encoding {
             ranks,
             token_bytes_max,
             piece: Regex::new(PIECE).ok(),
+            known: KnownCounts::default(),
         }
     }
 
