@@ -160,11 +160,11 @@ mod tests {
     /// The fields of both parts are one object, and the body's are the ones that count.
     #[test]
     fn both_parts_are_one_object() {
-        let meta = map(&json!({"step": 2, "tool": "meta", "more": {"a": [1, -2, null]}}));
-        let body = map(&json!({"tool": "body", "text": "a\n\"\u{e9}"}));
+        let meta = map(&json!({"more": {"a": [1, -2, null]}, "step": 2, "tool": "meta"}));
+        let body = map(&json!({"text": "a\n\"\u{e9}", "tool": "body"}));
         assert_eq!(
             of(&meta, &body).unwrap(),
-            r#"{"step":2,"more":{"a":[1,-2,null]},"tool":"body","text":"a\n\"é"}"#
+            r#"{"more":{"a":[1,-2,null]},"step":2,"text":"a\n\"é","tool":"body"}"#
         );
         assert_eq!(of(&map(&json!({})), &map(&json!({}))).unwrap(), "{}");
     }
