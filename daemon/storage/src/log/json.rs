@@ -154,7 +154,26 @@ mod tests {
     }
 
     fn map(value: &Value) -> Vec<u8> {
-        super::super::codec::encode(value)
+        super::super::codec::encode(&cbor(value))
+    }
+
+    fn cbor(value: &Value) -> ciborium::Value {
+        match value {
+            Value::Null => ciborium::Value::Null,
+            Value::Bool(value) => (*value).into(),
+            Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+                (Some(number), _) => number.into(),
+                (None, Some(number)) => number.into(),
+                (None, None) => panic!("{number} is no integer"),
+            },
+            Value::String(text) => text.as_str().into(),
+            Value::Array(items) => items.iter().map(cbor).collect::<Vec<_>>().into(),
+            Value::Object(members) => {
+                let members = members.iter();
+                let members = members.map(|(key, value)| (key.as_str().into(), cbor(value)));
+                ciborium::Value::Map(members.collect())
+            }
+        }
     }
 
     /// The fields of both parts are one object, and the body's are the ones that count.
