@@ -121,12 +121,6 @@ impl RawJson {
     pub fn as_str(&self) -> &str {
         (*self.0).as_ref()
     }
-}
-
-impl From<Box<RawValue>> for RawJson {
-    fn from(raw: Box<RawValue>) -> Self {
-        Self(Arc::new(Box::<str>::from(raw)))
-    }
 
     /// Returns the text as a tree. A number without an equal in this program is null.
     #[must_use]
@@ -138,13 +132,13 @@ impl From<Box<RawValue>> for RawJson {
 impl Default for RawJson {
     /// Returns null.
     fn default() -> Self {
-        Self(RawValue::NULL.to_owned().into())
+        Self(Arc::new("null"))
     }
 }
 
 impl From<Box<RawValue>> for RawJson {
     fn from(raw: Box<RawValue>) -> Self {
-        Self(raw.into())
+        Self(Arc::new(Box::<str>::from(raw)))
     }
 }
 
