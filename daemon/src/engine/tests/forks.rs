@@ -9,6 +9,7 @@ use super::session_actions::{lines_up_to, name};
 use crate::engine::Fold;
 use crate::entities;
 use crate::events::Event;
+use crate::events::trust::TrustEvent;
 use crate::log::{Log, Position};
 use crate::messages;
 use crate::projections::Projections;
@@ -16,7 +17,7 @@ use crate::sessions::{self, Line, lineage};
 use crate::steps;
 use crate::store::{MemoryStore, Rows};
 
-/// Lists everything that readers see along these lines.
+/// Lists everything that readers see along these lines, but for entities.
 fn seen(rows: &dyn Rows, lines: &[Line]) -> Vec<String> {
     let mut seen = Vec::new();
     let go_on = ControlFlow::Continue(());
@@ -47,7 +48,6 @@ fn seen(rows: &dyn Rows, lines: &[Line]) -> Vec<String> {
     }
     let last = steps::last_before(rows, lines, u32::MAX).unwrap();
     seen.push(format!("{last:?}"));
-    seen.extend(known(rows, lines));
     seen
 }
 
@@ -88,17 +88,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     /// A fork sees exactly the parent's state at the fork moment, however the parent continues. The test forks every
-    /// session, forks included, at every moment and compares with the rows folded up to then.
+    /// session, forks included, at every moment and compares with the rows folded up to then. Only entities change: they are
+    /// without what is undone.
     #[test]
     fn a_fork_sees_its_parent_as_it_was(history in histories()) {
         let (fixture, _) = live(&history);
         let mut then = MemoryStore::new();
         let mut moments = Vec::new();
+        let mut undoings = Vec::new();
         let log = Log::new(&fixture.rows);
         log.walk(Position(1), &mut |event, record| {
                 let meta = Event::of(&event)?;
                 Projections.apply(&mut then, &log, &event, meta.as_ref(), record)?;
                 moments.push((event.position(), then.clone()));
+                if matches!(meta, Some(Event::Trust(TrustEvent::Undone(_) | TrustEvent::Redone(_)))) {
+                    undoings.push((event.position(), event.header.session));
+                }
                 Ok(ControlFlow::Continue(()))
             })
             .unwrap();
@@ -121,6 +126,18 @@ proptest! {
                     seen(then, &of_parent),
                     "{} at {}", session, position
                 );
+                // What is undone leaves the entities that forks share, too.
+                let is_undone_later = undoings.iter().any(|(at, of)| {
+                    let mut shared = lines.iter().map(|line| line.session.as_str());
+                    at > position && shared.any(|one| Some(one) == of.as_deref())
+                });
+                if !is_undone_later {
+                    prop_assert_eq!(
+                        known(&fixture.rows, &lines),
+                        known(then, &of_parent),
+                        "entities of {} at {}", session, position
+                    );
+                }
             }
         }
     }
