@@ -9,7 +9,7 @@ use lored_redact::Rules;
 use super::command::ContextPiece;
 use super::contents::{self, Content};
 use super::edits::Edits;
-use super::reread::{Known, KnownPiece, Reread, TextHash, Unit};
+use super::reread::{KnownContext, KnownPiece, Reread, TextHash, Unit};
 use super::values::Values;
 use crate::cache::Key;
 use crate::canonical::{Canonical, key_order};
@@ -29,7 +29,7 @@ pub struct SavedContext {
 
 /// The context that was saved before, and how this one was made from it.
 struct Origin {
-    known: Arc<Known>,
+    known: Arc<KnownContext>,
     edits: Edits,
 }
 
@@ -216,7 +216,7 @@ impl SavedContext {
                 edits: edits.collect(),
             })
         });
-        let known = Known {
+        let known = KnownContext {
             rules: Arc::clone(&received.rules),
             raw: Arc::clone(&received.raw),
             values_max: received.values_max,

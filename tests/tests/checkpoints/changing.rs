@@ -90,12 +90,12 @@ fn change(context: &mut Value, random: &mut Random) {
 }
 
 /// A saved context: its id, and the text and the hash that it loads with.
-struct Saved {
+struct SavedCheckpoint {
     id: String,
     text: String,
 }
 
-fn checked(connection: &mut Connection, saved: &[Saved]) {
+fn checked(connection: &mut Connection, saved: &[SavedCheckpoint]) {
     for one in saved {
         let loaded = load(connection, json!({"checkpointId": one.id})).unwrap();
         assert_eq!(loaded.context.get(), one.text, "{}", one.id);
@@ -113,7 +113,7 @@ fn changing_contexts_load_as_they_were_saved() {
     create_session(&daemon, "others");
     let mut connection = daemon.connect("");
     let mut context = first(&mut random);
-    let mut saved: Vec<Saved> = Vec::new();
+    let mut saved: Vec<SavedCheckpoint> = Vec::new();
     let mut daemon = daemon;
     for number in 0..SAVES {
         let session = if random.one_in(8) { "others" } else { "s" };
@@ -138,7 +138,7 @@ fn changing_contexts_load_as_they_were_saved() {
         } else {
             assert_eq!(value, context);
         }
-        saved.push(Saved { id: reply.id, text });
+        saved.push(SavedCheckpoint { id: reply.id, text });
         if number == SAVES / 2 {
             // The next save has nothing in memory to be compared with.
             daemon.stop();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::scanner::{self, Next};
+use super::scanner::{self, NextItem};
 use super::units::{Kind, Unit, plain_key};
 
 /// Number of units that are tried after the expected one, because those before them may have been removed.
@@ -160,8 +160,8 @@ impl<'c> Comparison<'c> {
         let mut next = scanner::first_item(self.new, value, b']');
         loop {
             let at = match next {
-                Next::End(end) => return Some(end),
-                Next::Item(at) => at,
+                NextItem::End(end) => return Some(end),
+                NextItem::Item(at) => at,
             };
             let end = match self.find_item([replaced, expected], container, at) {
                 Some(found) => {
@@ -230,8 +230,8 @@ impl<'c> Comparison<'c> {
         let mut next = scanner::first_item(self.new, value, b'}');
         loop {
             let at = match next {
-                Next::End(end) => return Some((end, has_known_keys)),
-                Next::Item(at) => at,
+                NextItem::End(end) => return Some((end, has_known_keys)),
+                NextItem::Item(at) => at,
             };
             let end = match self.same(expected, container, at) {
                 Some((next, end)) => {

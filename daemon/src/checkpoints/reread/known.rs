@@ -18,7 +18,7 @@ use crate::operation::Caller;
 pub const KNOWN_BYTES_MIN: usize = 2048;
 
 /// A context that was saved.
-pub struct Known {
+pub struct KnownContext {
     /// The rules of redaction under which nothing in it was redacted.
     pub rules: Arc<Rules>,
     /// The text as it was received.
@@ -48,7 +48,7 @@ pub struct KnownPiece {
     pub edits: Vec<(Hash, Edits)>,
 }
 
-impl Known {
+impl KnownContext {
     /// Returns the units.
     pub fn units(&self) -> Option<&Arc<Vec<Unit>>> {
         let build = || {

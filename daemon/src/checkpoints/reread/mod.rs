@@ -23,7 +23,7 @@ use lored_redact::{Rules, SecretCounts};
 
 use assemble::{Assembly, Text};
 use compare::Comparison;
-use scanner::Next;
+use scanner::NextItem;
 use units::{Kind, plain_key};
 
 use super::edits::Edits;
@@ -32,7 +32,7 @@ use crate::canonical::{Canonical, Entry};
 use crate::operation::{Caller, Context, RawCall};
 
 pub use hashing::TextHash;
-pub use known::{KNOWN_BYTES_MIN, Known, KnownPiece, place};
+pub use known::{KNOWN_BYTES_MIN, KnownContext, KnownPiece, place};
 pub use units::Unit;
 
 /// Maximum number of keys and items that a context has when it is not counted, as in [`within_limits`].
@@ -50,7 +50,7 @@ pub struct Reread {
     pub canonical: Arc<Canonical>,
     units: Vec<Unit>,
     /// The last context.
-    pub known: Arc<Known>,
+    pub known: Arc<KnownContext>,
     /// How the canonical text was made from that of the last context.
     pub edits: Edits,
 }
@@ -93,7 +93,7 @@ fn reread(cx: &Context, caller: &Caller, args: &[u8]) -> Option<(Vec<u8>, Range<
         return None;
     }
     let (start, session) = context_of(args)?;
-    let known: Arc<Known> = cx.cache.get(&place(caller, session.as_deref()))?;
+    let known: Arc<KnownContext> = cx.cache.get(&place(caller, session.as_deref()))?;
     let rules = cx.redactor.rules();
     if !Arc::ptr_eq(&known.rules, &rules) {
         return None;
@@ -117,7 +117,7 @@ fn reread(cx: &Context, caller: &Caller, args: &[u8]) -> Option<(Vec<u8>, Range<
 /// new in it as JSON, and its end. Returns the end, too.
 fn compared(
     text: &[u8],
-    known: &Arc<Known>,
+    known: &Arc<KnownContext>,
     may_read: impl FnOnce(&[u8], usize) -> bool,
 ) -> Option<(Reread, usize)> {
     let units = known.units()?;
@@ -197,7 +197,7 @@ fn context_of(args: &[u8]) -> Option<(usize, Option<String>)> {
     }
     let (mut context, mut session) = (None, None);
     let mut next = scanner::first_item(args, start, b'}');
-    while let Next::Item(at) = next {
+    while let NextItem::Item(at) = next {
         let member = scanner::member(args, at)?;
         let key = plain_key(args.get(at..member.key_end)?)?;
         if key == "context" {

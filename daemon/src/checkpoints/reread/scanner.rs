@@ -79,7 +79,7 @@ pub fn member(text: &[u8], at: usize) -> Option<MemberStart> {
 
 /// What follows an item of an array or object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum NextItem {
     /// Another item, at this offset.
     Item(usize),
     /// The end, after this offset.
@@ -87,21 +87,21 @@ pub enum Next {
 }
 
 /// Returns what follows the item that ends at `at` in a container that ends with `close`; `None` when it is neither.
-pub fn next_item(text: &[u8], at: usize, close: u8) -> Option<Next> {
+pub fn next_item(text: &[u8], at: usize, close: u8) -> Option<NextItem> {
     let at = blank(text, at);
     match text.get(at)? {
-        b',' => Some(Next::Item(blank(text, at + 1))),
-        byte if *byte == close => Some(Next::End(at + 1)),
+        b',' => Some(NextItem::Item(blank(text, at + 1))),
+        byte if *byte == close => Some(NextItem::End(at + 1)),
         _ => None,
     }
 }
 
 /// Returns the first item of the container that begins at `at` and ends with `close`.
-pub fn first_item(text: &[u8], at: usize, close: u8) -> Next {
+pub fn first_item(text: &[u8], at: usize, close: u8) -> NextItem {
     let at = blank(text, at + 1);
     match text.get(at) {
-        Some(byte) if *byte == close => Next::End(at + 1),
-        Some(_) | None => Next::Item(at),
+        Some(byte) if *byte == close => NextItem::End(at + 1),
+        Some(_) | None => NextItem::Item(at),
     }
 }
 
@@ -160,10 +160,10 @@ mod tests {
         for text in ["", ",", "]", "\"a", "\"a\\", "[1", "{\"a\":\"}"] {
             assert_eq!(value_end(text.as_bytes(), 0), None, "{text}");
         }
-        assert_eq!(next_item(b"1 , 2]", 1, b']'), Some(Next::Item(4)));
-        assert_eq!(next_item(b"1 ]", 1, b']'), Some(Next::End(3)));
+        assert_eq!(next_item(b"1 , 2]", 1, b']'), Some(NextItem::Item(4)));
+        assert_eq!(next_item(b"1 ]", 1, b']'), Some(NextItem::End(3)));
         assert_eq!(next_item(b"1 }", 1, b']'), None);
-        assert_eq!(first_item(b"[ ]", 0, b']'), Next::End(3));
+        assert_eq!(first_item(b"[ ]", 0, b']'), NextItem::End(3));
         let member = member(br#""a" : 1"#, 0).unwrap();
         assert_eq!((member.key_end, member.value), (3, 6));
     }

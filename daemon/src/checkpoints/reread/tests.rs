@@ -21,9 +21,9 @@ enum Json {
 }
 
 /// Choices that repeat for a seed.
-struct Choices(u64);
+struct SeededChoices(u64);
 
-impl Choices {
+impl SeededChoices {
     fn below(&mut self, bound: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -177,9 +177,9 @@ impl Json {
     }
 }
 
-fn known(raw: &str, rules: &Arc<Rules>) -> Arc<Known> {
+fn known(raw: &str, rules: &Arc<Rules>) -> Arc<KnownContext> {
     let canonical = Arc::new(Canonical::of(raw).unwrap());
-    Arc::new(Known {
+    Arc::new(KnownContext {
         rules: Arc::clone(rules),
         raw: Arc::new(raw.as_bytes().to_vec()),
         values_max: values_max(raw),
@@ -196,7 +196,7 @@ fn is_clean(redactor: &Redactor, text: &[u8]) -> bool {
 }
 
 /// Compares `raw` with what is known, and checks everything about the result.
-fn checked(raw: &str, known: &Arc<Known>, redactor: &Redactor) -> Option<Known> {
+fn checked(raw: &str, known: &Arc<KnownContext>, redactor: &Redactor) -> Option<KnownContext> {
     let around = |inner: &[u8]| [b"{\"context\":", inner, b"}"].concat();
     let whole = is_clean(redactor, &around(raw.as_bytes()));
     let was_clean = is_clean(redactor, &around(&known.raw));
@@ -231,7 +231,7 @@ fn checked(raw: &str, known: &Arc<Known>, redactor: &Redactor) -> Option<Known> 
         let read = Canonical::of(&form(&raw[unit.raw()])).unwrap();
         assert_eq!(read.text, form(&canonical.text[unit.canonical()]));
     }
-    Some(Known {
+    Some(KnownContext {
         rules: Arc::clone(&known.rules),
         raw: Arc::new(raw.as_bytes().to_vec()),
         values_max: reread.values_max,
@@ -251,7 +251,7 @@ proptest! {
     fn contexts_are_as_if_they_were_read_whole(seed in 1_u64.., blanks in "[ \n]{0,2}") {
         let redactor = Redactor::default();
         let rules = redactor.rules();
-        let mut choices = Choices(seed);
+        let mut choices = SeededChoices(seed);
         let mut json = choices.map(2);
         let mut last = known(&json.text(&blanks), &rules);
         for _ in 0..8 {

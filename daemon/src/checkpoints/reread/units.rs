@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::scanner::{self, Next};
+use super::scanner::{self, NextItem};
 use crate::canonical::key_order;
 
 /// Shorter containers are units without items, in bytes.
@@ -198,8 +198,8 @@ impl<'t> UnitBuilder<'t> {
         let mut canonical = scanner::first_item(self.canonical, canonical, b']');
         loop {
             match (raw, canonical) {
-                (Next::End(_), Next::End(_)) => return Some(Kind::Array),
-                (Next::Item(raw_at), Next::Item(at)) => {
+                (NextItem::End(_), NextItem::End(_)) => return Some(Kind::Array),
+                (NextItem::Item(raw_at), NextItem::Item(at)) => {
                     let raw_end = scanner::value_end(self.raw, raw_at)?;
                     let end = scanner::value_end(self.canonical, at)?;
                     self.add_item(raw_at..raw_end, at..end, 0)?;
@@ -267,7 +267,7 @@ pub fn plain_key(quoted: &[u8]) -> Option<&str> {
 fn members(text: &[u8], at: usize) -> Option<Vec<Member>> {
     let mut members = Vec::new();
     let mut next = scanner::first_item(text, at, b'}');
-    while let Next::Item(at) = next {
+    while let NextItem::Item(at) = next {
         let start = scanner::member(text, at)?;
         let end = scanner::value_end(text, start.value)?;
         members.push(Member {
