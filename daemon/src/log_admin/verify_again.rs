@@ -39,6 +39,7 @@ pub async fn run(context: Arc<Context>) {
     let mut seen = context.engine.position();
     let mut handled = None;
     let mut is_first = true;
+    let mut has_changed = false;
     loop {
         // Without a reader nothing wrong is served: an idle daemon stays idle.
         let changed = match is_first || context.engine.take_read() {
@@ -51,7 +52,8 @@ pub async fn run(context: Arc<Context>) {
             let _ = context.engine.take_read();
             activity.forget();
         }
-        let has_changed = !changed.store.is_empty();
+        // It stays until it is verified: the store may just be closed for another reason, and then has no position.
+        has_changed |= !changed.store.is_empty();
         if let Some(search) = context.extensions.get::<SearchIndexes>()
             && !changed.index.is_empty()
         {
@@ -73,11 +75,13 @@ pub async fn run(context: Arc<Context>) {
                 tracing::warn!(%error, "the log was not verified in the background");
             }
             handled = context.engine.health().verified();
-            (is_due, idle_ticks) = (false, 0);
+            (is_due, idle_ticks, has_changed) = (false, 0, false);
             next_day = tokio::time::Instant::now() + DAY;
         }
         // Without use nothing wrong is served, and an empty store has nothing to verify.
-        if now == Position(0) {
+        if has_changed {
+            // At the next tick.
+        } else if now == Position(0) {
             activity.next().await;
         } else if !is_due {
             tokio::select! {
