@@ -98,7 +98,7 @@ impl Redactor {
         self.rules.get().is_enabled
     }
 
-    /// Returns the rules in force, by which later results can be told from those under other rules.
+    /// Returns the current rules. What was found under other rules does not count for these.
     #[must_use]
     pub fn rules(&self) -> Arc<Rules> {
         self.rules.get()

@@ -192,7 +192,7 @@ impl ObjectPacker<'_> {
     }
 }
 
-/// Values of which a larger part than one in so many is new are packed against the whole text of their base.
+/// A value is packed against the whole text of its base if more than this part of it is new: one in this number.
 const EDITS_PART_MAX: usize = 4;
 
 /// A packed delta, and the plan that it follows.

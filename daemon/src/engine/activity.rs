@@ -1,4 +1,4 @@
-//! Tells the background jobs of an idle daemon that something was read or recorded, so that they need no clock to find out.
+//! Wakes the background jobs of an idle daemon when something is read or recorded, so that they need no timer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-/// Time after a start in which background jobs read what they need: that is no use of the store.
+/// Time after a start in which background jobs read what they need. These reads do not count as use of the store.
 pub const AFTER_START: Duration = Duration::from_secs(2);
 
 /// Whether a store is used.
 #[derive(Debug)]
 pub(super) struct Activity {
-    /// Something happened, and nobody has begun to wait since.
+    /// Something happened, and no listener has begun to wait since.
     is_active: AtomicBool,
     happened: watch::Sender<()>,
 }
@@ -68,7 +68,7 @@ impl ActivityListener {
         }
     }
 
-    /// Announces to all listeners what happened while the flag was set: it was announced to nobody.
+    /// Wakes all listeners for what happened while the flag was set, because it woke none.
     fn announce(&self) {
         if self.activity.is_active.swap(false, Ordering::SeqCst) {
             self.activity.happened.send_replace(());

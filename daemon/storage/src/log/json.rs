@@ -14,7 +14,7 @@ use super::{Payload, nesting};
 /// have a field. Byte strings become hexadecimal.
 ///
 /// # Errors
-/// A message when a part is no CBOR map with texts as keys, or is nested too deeply.
+/// A message when a part is not a CBOR map with text keys, or is nested too deeply.
 pub fn payload_json(payload: &Payload) -> Result<Box<RawValue>, String> {
     nesting::check(&payload.meta)?;
     nesting::check(&payload.body)?;
@@ -164,7 +164,7 @@ mod tests {
             Value::Number(number) => match (number.as_u64(), number.as_i64()) {
                 (Some(number), _) => number.into(),
                 (None, Some(number)) => number.into(),
-                (None, None) => panic!("{number} is no integer"),
+                (None, None) => panic!("{number} is not an integer"),
             },
             Value::String(text) => text.as_str().into(),
             Value::Array(items) => items.iter().map(cbor).collect::<Vec<_>>().into(),
