@@ -145,36 +145,28 @@ impl<'a> Assembly<'a> {
     }
 
     fn items(&mut self, rest: usize) -> Option<(usize, usize)> {
-        let (mut is_first, mut is_first_of_rest) = (true, true);
-        let mut rest = rest + 1;
-        loop {
-            if let Step::Close { raw_end } = self.peek()? {
-                self.step += 1;
-                return (self.rest.get(rest) == Some(&b']')).then_some((*raw_end, rest + 1));
-            }
-            if !std::mem::take(&mut is_first) {
-                self.punctuation(b',');
-            }
-            if let Step::Same { units, raw } = self.peek()? {
-                self.step += 1;
-                self.same(units.clone(), *raw)?;
-                continue;
-            }
-            if !std::mem::take(&mut is_first_of_rest) {
-                rest += 1;
-            }
-            rest = self.changed(rest)?;
-        }
+        self.in_order(rest, b']', Self::changed)
     }
 
     /// Makes the members of an object whose order is that of the known one.
     fn members(&mut self, rest: usize) -> Option<(usize, usize)> {
+        self.in_order(rest, b'}', Self::member)
+    }
+
+    /// Makes what is in a container in the order of the known one, up to its bracket. Of the rest it has only what differs, which `differing` takes: it
+    /// returns the end of its part. Returns the end of the container in the received text and in the rest.
+    fn in_order(
+        &mut self,
+        rest: usize,
+        close: u8,
+        differing: fn(&mut Self, usize) -> Option<usize>,
+    ) -> Option<(usize, usize)> {
         let (mut is_first, mut is_first_of_rest) = (true, true);
         let mut rest = rest + 1;
         loop {
             if let Step::Close { raw_end } = self.peek()? {
                 self.step += 1;
-                return (self.rest.get(rest) == Some(&b'}')).then_some((*raw_end, rest + 1));
+                return (self.rest.get(rest) == Some(&close)).then_some((*raw_end, rest + 1));
             }
             if !std::mem::take(&mut is_first) {
                 self.punctuation(b',');
@@ -187,21 +179,26 @@ impl<'a> Assembly<'a> {
             if !std::mem::take(&mut is_first_of_rest) {
                 rest += 1;
             }
-            let number = match self.peek()? {
-                Step::Open { unit, .. } => *unit,
-                Step::New { replaces, .. } => (*replaces)?,
-                Step::Same { .. } | Step::Close { .. } => return None,
-            };
-            let key = self.known_unit(number)?.canonical_key();
-            let key = self.known.canonical.get(key)?;
-            if !self.rest.get(rest..)?.starts_with(key) {
-                return None;
-            }
-            let value = rest + key.len() + 1;
-            rest = match self.peek()? {
-                Step::Open { .. } => self.opened(value)?,
-                _ => self.changed(rest)?,
-            };
+            rest = differing(self, rest)?;
+        }
+    }
+
+    /// Takes a changed member from the rest. Returns the end of its part.
+    fn member(&mut self, rest: usize) -> Option<usize> {
+        let number = match self.peek()? {
+            Step::Open { unit, .. } => *unit,
+            Step::New { replaces, .. } => (*replaces)?,
+            Step::Same { .. } | Step::Close { .. } => return None,
+        };
+        let key = self.known_unit(number)?.canonical_key();
+        let key = self.known.canonical.get(key)?;
+        if !self.rest.get(rest..)?.starts_with(key) {
+            return None;
+        }
+        let value = rest + key.len() + 1;
+        match self.peek()? {
+            Step::Open { .. } => self.opened(value),
+            _ => self.changed(rest),
         }
     }
 
