@@ -13,7 +13,9 @@ use super::resources::{RESOURCES, ResourcePage, Resources};
 use super::{redacting, sharing};
 use crate::budget::{CallBudget, SharedBudget};
 use crate::error::{Code, Refusal};
-use crate::operation::{Access, Answer, Caller, Context, MemoryBound, Operation, reply_too_large};
+use crate::operation::{
+    Access, Answer, Caller, Context, MemoryBound, Operation, RawCall, reply_too_large,
+};
 use crate::resource::Kind;
 
 /// Calls operations by name and reads resources by URI.
@@ -153,15 +155,26 @@ impl Dispatch {
             return operation.call(cx, caller, args).await;
         }
         let caller = redacting::of_caller(&cx, caller);
-        if operation.takes_bytes {
-            return operation.call(cx, caller, args).await;
-        }
-        // Runs before the arguments are hashed, recorded or indexed, on every transport.
-        let call = match operation.rereads {
-            Some(rereads) => redacting::reread(&cx, &caller, rereads, args).await?,
-            None => redacting::redacted(&cx, args).await?,
-        };
+        let call = prepared(operation, &cx, &caller, args).await?;
         operation.call(cx, caller, call).await
+    }
+}
+
+/// Redacts the arguments of a write, before they are hashed, recorded or indexed, on every transport. Operations that take
+/// bytes redact what they find in them.
+///
+/// # Errors
+/// When the daemon stops before large arguments were searched.
+pub async fn prepared(
+    operation: &Operation,
+    cx: &Arc<Context>,
+    caller: &Caller,
+    args: Args,
+) -> Result<RawCall, Refusal> {
+    match operation.rereads {
+        _ if operation.takes_bytes => Ok(args.into()),
+        Some(rereads) => redacting::reread(cx, caller, rereads, args).await,
+        None => redacting::redacted(cx, args).await,
     }
 }
 

@@ -29,7 +29,7 @@ mod tool_selection;
 pub use alone::LoneCall;
 pub use changes::ChangeSet;
 pub use connection_slots::ConnectionSlots;
-pub use dispatch::Dispatch;
+pub use dispatch::{Dispatch, prepared};
 pub use frames::{Endpoint, caller_of};
 pub use http::{HttpAuth, Service as HttpService};
 pub use limits::{Budget, Limits};

@@ -56,6 +56,8 @@ pub use object_uses::{
 };
 pub use operations::{StoredCheckpoint, is_blob_named};
 pub use pack::release;
+#[cfg(test)]
+pub use reread::{KnownContext, place as known_place};
 pub use restore::{CheckpointData, take};
 pub use values::uncached_json;
 pub use view::{SPACE, apply, has_kept, ids_of, newest, next_after, of_session_row};

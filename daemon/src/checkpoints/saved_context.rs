@@ -195,16 +195,18 @@ impl SavedContext {
         self.received.is_some()
     }
 
-    /// Keeps it for the next save, which is compared with it, with what its pieces were made from.
+    /// Keeps it for the next save, which is compared with it, with what its pieces were made from. Without pieces, nothing is
+    /// known of what they were made from.
     pub fn keep(&self, values: &Values<'_>, pieces: &[ContextPiece]) {
         let Some(received) = &self.received else {
             return;
         };
         let contents = contents::split(&self.canonical);
-        let known = contents.iter().enumerate().zip(pieces);
-        let known = known.filter_map(|((number, content), piece)| {
+        let known = contents.iter().enumerate();
+        let known = known.filter_map(|(number, content)| {
             let key = content.key?;
-            let bases = piece.chain.iter().skip(1);
+            let chain = pieces.get(number).map(|piece| piece.chain.iter());
+            let bases = chain.into_iter().flatten().skip(1);
             let edits = bases.filter_map(|link| {
                 let edits = self.edits_from(content, &link.hash)?;
                 (edits.new_bytes() <= edits.bytes() / 2).then_some((link.hash, edits))

@@ -11,6 +11,7 @@ mod captured_results;
 mod coordination;
 mod expiry;
 mod facts;
+mod kept_contexts;
 mod memory_tool;
 mod own_sessions;
 mod protected_keys;

@@ -9,7 +9,7 @@ use tests::bench::{Context, Corpus, Random, result};
 use tests::{Daemon, call};
 
 /// Samples of a call; the second lowest one is its cost.
-const SAMPLES: usize = 5;
+const SAMPLES: usize = 9;
 /// Samples of a call after which the text index is written.
 const LONG_SAMPLES: usize = 3;
 

@@ -283,6 +283,10 @@ impl PendingSave {
             // A save replaces an unreadable checkpoint.
             let found = StoredCheckpoint::at(&state.log(), session.clone(), row.clone())?;
             let is_good = values.context(&found.manifest).is_ok();
+            // Unchanged saves often repeat: after a start or a rest, only the first one is read whole.
+            if is_good && !saving.context.is_reread() {
+                saving.context.keep(&values, &[]);
+            }
             Ok(is_good.then_some((session, row)))
         };
         off_loop(self.bytes > READ_INLINE_BYTES_MAX, compare).await

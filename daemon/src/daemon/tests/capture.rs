@@ -1,6 +1,8 @@
 //! What hooks of hosts report: recorded once, in the session that bridges and commands of the same window use.
 
+use crate::api::prepared;
 use crate::log::Actor;
+use crate::operation::Access;
 use crate::projects::CaptureTable;
 
 use super::*;
@@ -77,7 +79,7 @@ impl Fixture {
         Arc::clone(self.tenant.as_ref().unwrap().context())
     }
 
-    /// Calls an operation; returns the refusal as text.
+    /// Calls an operation as a transport does; returns the refusal as text.
     pub(super) async fn called(
         &self,
         caller: Caller,
@@ -86,7 +88,12 @@ impl Fixture {
     ) -> Result<Value, String> {
         let args = Args::Json(args.to_string().into_bytes());
         let cx = self.context();
-        let reply = TABLE.get(name).unwrap().call(cx, caller, args).await;
+        let operation = TABLE.get(name).unwrap();
+        let call = match operation.access {
+            Access::Read => args.into(),
+            Access::Write => prepared(operation, &cx, &caller, args).await.unwrap(),
+        };
+        let reply = operation.call(cx, caller, call).await;
         let reply = reply.map_err(|refusal| refusal.to_string())?;
         Ok(serde_json::from_str(reply.json.get()).unwrap())
     }
