@@ -13,17 +13,13 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
 use tests::bench::{
-    Corpus, Figure, Home, Lored, Peer, Random, Server, Setup, arguments, bench_main, one_by_one,
-    print_row, rss_anon_kib,
+    Corpus, Figure, Home, Lored, Peer, Random, Recording, Server, Setup, bench_main, one_by_one,
+    print_row, rss_anon_kib, search_lag,
 };
 
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
-/// Clients, calls of each in flight, sessions, and bytes of a result.
-const CLIENTS: usize = 4;
-const IN_FLIGHT: usize = 32;
-const SESSIONS: usize = 16;
+/// Bytes of a result.
 const BYTES: usize = 500;
 /// Calls of a measurement during the lag: it ends while they are made.
 const LAGGING: usize = 20;
@@ -59,11 +55,12 @@ fn run(setup: &Setup) {
     let wanted = std::env::var("LORE_BENCH_EVENTS").ok();
     let most = wanted.and_then(|text| text.parse().ok());
     let most: u64 = most.unwrap_or_else(|| setup.size(1_000_000, 3000) as u64);
-    println!("\nGrowth: steps of {BYTES} bytes from {CLIENTS} clients with {IN_FLIGHT} in flight");
+    let (clients, in_flight) = (Recording::CLIENTS, Recording::IN_FLIGHT);
+    println!("\nGrowth: steps of {BYTES} bytes from {clients} clients with {in_flight} in flight");
     let home = Home::new(&setup.dir, LORED);
     home.configure("[search]\nsecond_tier = false\n");
     let daemon = home.start();
-    home.create_sessions(SESSIONS);
+    home.create_sessions(Recording::SESSIONS);
     let corpus = Corpus::new();
     let questions = Questions {
         home: &home,
@@ -120,11 +117,16 @@ fn grow(
     let home = questions.home;
     let steps = usize::try_from(size.checked_sub(known)?).ok()?;
     let cpu_before = daemon.cpu_seconds();
-    let took = record(home, corpus, known, steps);
-    let lag = lag(home);
+    let recording = Recording {
+        corpus,
+        words: WORDS,
+        from: known,
+    };
+    let took = recording.run(home, steps);
+    let lag = search_lag(home);
     let lagging = Question::ALL.map(|question| questions.time(question, few).p50 / 1e3);
-    let (left, from) = (self::lag(home), Instant::now());
-    while self::lag(home) > 0 {
+    let (left, from) = (search_lag(home), Instant::now());
+    while search_lag(home) > 0 {
         std::thread::sleep(Duration::from_millis(20));
     }
     let indexed = left as f64 / from.elapsed().as_secs_f64();
@@ -158,49 +160,6 @@ fn grow(
     };
     print(&point);
     Some(point)
-}
-
-/// Records steps and returns the time that it took.
-fn record(home: &Home, corpus: &Corpus, known: u64, steps: usize) -> Duration {
-    let began = Instant::now();
-    std::thread::scope(|scope| {
-        for number in 0..CLIENTS {
-            scope.spawn(move || {
-                let mut client = Lored::connect(&home.socket(), "record_step", |_| true);
-                let mut random = Random::new(known * CLIENTS as u64 + number as u64 + 1);
-                let mut left = steps / CLIENTS + usize::from(number < steps % CLIENTS);
-                while left > 0 {
-                    let bodies: Vec<Vec<u8>> = (0..left.min(IN_FLIGHT))
-                        .map(|_| {
-                            let session = random.below(SESSIONS as u64);
-                            let id = random.below(1 << 40);
-                            let text = corpus.words(id, WORDS);
-                            let result = format!(
-                                r#"{{"id":{id},"state":"merged","url":"https://example.com/pr/{id}","title":"{text}"}}"#
-                            );
-                            arguments(&format!("bench-{session}"), &result)
-                        })
-                        .collect();
-                    left -= bodies.len();
-                    client.trip(&bodies.iter().map(Vec::as_slice).collect::<Vec<_>>());
-                }
-            });
-        }
-    });
-    began.elapsed()
-}
-
-/// Returns the number of events that are not indexed.
-fn lag(home: &Home) -> u64 {
-    let status = home.call("status", "{}");
-    let followers = status.get("followers").and_then(Value::as_array);
-    let search = followers
-        .into_iter()
-        .flatten()
-        .find(|one| one.get("name").and_then(Value::as_str) == Some("search"));
-    search
-        .and_then(|one| one.get("lag")?.as_u64())
-        .expect("the status says how far search is")
 }
 
 fn few(call: &mut dyn FnMut(u64)) -> Figure {

@@ -14,7 +14,7 @@ use lore::protocol::Args;
 use lore::protocol::frame::{self, Hello};
 use tests::bench::{
     Figure, Home, Load, Lored, Peer, Random, Redis, RedisServer, Setup, arguments, bench_main,
-    measure, median, one_by_one, print_row, ratio_of_medians, result, rss_kib,
+    measure, median, one_by_one, print_row, ratio_of_medians, result, rss_kib, search_lag,
 };
 
 const LORED: &str = env!("CARGO_BIN_EXE_lored-under-test");
@@ -346,6 +346,9 @@ fn with_events(setup: &Setup) {
     };
     home.create_sessions(16);
     fill_lored(bytes);
+    while search_lag(&home) > 0 {
+        std::thread::sleep(Duration::from_millis(200));
+    }
     std::thread::sleep(idle);
     let settled_rss = rss_kib(daemon.pid());
     let mut settled = StartFigures::default();

@@ -20,8 +20,8 @@ use crate::error::{Code, Refusal};
 use crate::events::NewEvent;
 use crate::hint::{arg, hint};
 use crate::log::{Actor, Position};
-use crate::store::StoreId;
 use crate::store::seal::{SealedEnd, Sealer};
+use crate::store::{Keyspace, StoreId};
 
 /// Unit of the queue's capacity, in bytes.
 const UNIT_BYTES: usize = 1024;
@@ -279,6 +279,18 @@ impl Engine {
         if let Some(sealer) = &self.sealer {
             sealer.clear_damage();
         }
+    }
+
+    /// Returns the bytes of each keyspace's tables on disk; nothing while the store is being reopened.
+    #[must_use]
+    pub fn table_bytes(&self) -> Vec<(Keyspace, u64)> {
+        let Some(store) = self.compactor.sync_stage.store() else {
+            return Vec::new();
+        };
+        let spaces = store.keyspaces().into_iter();
+        spaces
+            .filter_map(|space| Some((space, store.tables(space).ok()?.bytes)))
+            .collect()
     }
 
     /// Returns the sealed end of the log, and how the log came to be; `None` when nothing is sealed.

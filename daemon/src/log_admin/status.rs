@@ -13,12 +13,13 @@ use super::{RetentionOutcome, prometheus};
 use crate::clock::{Micros, format_time};
 use crate::engine::WriteState;
 use crate::error::Refusal;
-use crate::log::forgotten;
+use crate::log::{LOG, forgotten};
 use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
 use crate::reloadable::{LastReload, Reloadable};
 use crate::sandbox::Confinement;
 use crate::store::ballast::taken_bytes;
 use crate::store::seal::{Origin, SealedEnd};
+use crate::store::{Keyspace, Store};
 use crate::upstream::{Resolvers, State};
 use crate::{capture, checkpoints, documents, entities, projects, search, sessions};
 
@@ -241,8 +242,23 @@ fn followers(cx: &Context, tail: Position) -> Result<Vec<Follower>, Refusal> {
 }
 
 fn sizes(cx: &Context) -> BTreeMap<String, u64> {
-    let mut sizes = BTreeMap::from([
-        ("store_bytes".to_owned(), taken_bytes(&cx.folder.store())),
+    let (log, views): (Vec<_>, Vec<_>) = cx
+        .engine
+        .table_bytes()
+        .into_iter()
+        .partition(|(space, _)| *space == LOG);
+    let sum = |tables: Vec<(Keyspace, u64)>| tables.into_iter().map(|(_, bytes)| bytes).sum();
+    let store = cx.folder.store();
+    let mut sizes: BTreeMap<String, u64> = BTreeMap::from([
+        ("store_bytes".to_owned(), taken_bytes(&store)),
+        // Parts of the store: tables, and what was written since.
+        ("log_bytes".to_owned(), sum(log)),
+        ("view_bytes".to_owned(), sum(views)),
+        (
+            "journal_bytes".to_owned(),
+            Store::journal_bytes(&store).unwrap_or_default(),
+        ),
+        ("index_bytes".to_owned(), taken_bytes(&cx.folder.index())),
         ("blob_bytes".to_owned(), taken_bytes(&cx.folder.blobs())),
         ("cache_bytes".to_owned(), cx.cache.bytes() as u64),
     ]);

@@ -20,6 +20,10 @@ impl<'k> AscendingKeys<'k> {
 
     /// Returns whether a key is one of them.
     pub fn has(&self, key: u64) -> bool {
+        let (first, last) = (self.keys.first(), self.keys.last());
+        if first.is_none_or(|first| key < *first) || last.is_none_or(|last| key > *last) {
+            return false;
+        }
         let mut at = self.at.get();
         let before = at.checked_sub(1).and_then(|before| self.keys.get(before));
         if before.is_some_and(|before| *before >= key) {

@@ -113,7 +113,9 @@ impl Search<'_> {
         if asked == Mode::Text {
             return self.text(limit);
         }
-        let vectors = match self.vectors(limit.max(FUSED)) {
+        // More are only of use to a search by vectors alone.
+        let near = FUSED.max(usize::from(asked == Mode::Vector) * limit);
+        let vectors = match self.vectors(near) {
             Ok(Some(vectors)) => vectors,
             Ok(None) => {
                 let why = "no embedding model is available".to_owned();

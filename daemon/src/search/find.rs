@@ -1,5 +1,7 @@
 //! Search for other feature modules: finds texts that are relevant to a question.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use lored_retrieval::text::Kind;
@@ -36,6 +38,8 @@ pub struct PreparedSearch<'f> {
     pub most: usize,
     /// Minimum score of a text, from 0 to 1.
     pub least_score: f64,
+    /// No more texts are read after this many bytes of different ones; `None` for all.
+    pub text_bytes_max: Option<usize>,
 }
 
 /// A text that was found, with its score from 0 to 1.
@@ -100,8 +104,10 @@ pub fn find(
         }
     };
     let mut found = Vec::new();
+    let mut bytes_left = find.text_bytes_max.unwrap_or(usize::MAX);
+    let (hasher, mut seen) = (RandomState::new(), HashSet::new());
     for hit in &searched.hits {
-        if found.len() == find.most {
+        if found.len() == find.most || bytes_left == 0 {
             break;
         }
         // The score of a hit is at most that of the hits before it; its relevance is its own.
@@ -109,6 +115,9 @@ pub fn find(
             continue;
         }
         if let Some(details) = reader.described(hit.key)? {
+            if seen.insert(hasher.hash_one(details.text.trim())) {
+                bytes_left = bytes_left.saturating_sub(details.text.len());
+            }
             found.push(FoundText {
                 details,
                 score: hit.relevance,

@@ -2,8 +2,8 @@
 //! find everything at once.
 //!
 //! It is one thread of low priority, so writes and searches go first, and while something is recorded it has a share of the
-//! time. It holds a state only for milliseconds at a
-//! time, so that the store can always be compacted.
+//! time. It holds a state only while it reads some events, so that the store can always be compacted, and what is written
+//! meanwhile need not stay in memory.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -23,7 +23,7 @@ pub const NAME: &str = "search";
 const QUIET: Duration = Duration::from_millis(300);
 /// Time after which new events are applied in any case.
 const PUT_OFF_MAX: Duration = Duration::from_secs(2);
-/// Maximum time for which a state is held.
+/// Time after which it looks whether something is recorded.
 const GO: Duration = Duration::from_millis(20);
 /// Idle time after which in-memory segments are flushed.
 const SETTLE_AFTER: Duration = Duration::from_secs(5);
@@ -127,7 +127,7 @@ fn work(cx: &Context, is_quiet: bool) -> Result<RemainingWork, IndexError> {
     let embedded = match cx.engine.published() {
         Some(published) => {
             let may_embed = is_quiet || index.wants_few() || index.is_due_for_second();
-            index.embed_some(&published, &cx.blobs, may_embed)?
+            index.embed_some(published, &cx.blobs, may_embed)?
         }
         None => 0,
     };
@@ -176,18 +176,18 @@ pub fn take_out_forgotten(cx: &Context, within: Duration) -> Result<bool, String
 
 fn catch_up(cx: &Context, room: &SearchIndexes, index: &Index) -> Result<(), IndexError> {
     let mut worked_to = Position(0);
-    while let Some(published) = cx.engine.published() {
+    let tail = || cx.engine.published().map(|state| state.tail.position);
+    while let Some(tail) = tail() {
         if room.is_stopping() {
             return Ok(());
         }
         // Something was recorded while the last part was indexed.
-        let is_recording = worked_to != Position(0) && published.tail.position > worked_to;
-        worked_to = published.tail.position;
+        let is_recording = worked_to != Position(0) && tail > worked_to;
+        worked_to = tail;
         let began = Instant::now();
-        match index.advance(&published, &cx.blobs, Instant::now() + GO)? {
+        match index.advance_to(tail, || cx.engine.published(), &cx.blobs, began + GO)? {
             AdvanceState::All => return Ok(()),
             AdvanceState::Part(_) => {
-                drop(published);
                 index.flush(false)?;
                 if is_recording {
                     let pause = pause(began.elapsed(), room.limits.background_share);

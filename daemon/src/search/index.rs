@@ -7,7 +7,7 @@ mod embedding;
 mod upkeep;
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -22,7 +22,8 @@ use super::searchable_text::EmbeddedText;
 use super::stages::{StageIndex, VERSION, remove, stage};
 use crate::engine::PublishedState;
 use crate::locks::lock_unpoisoned;
-use crate::log::{Log, Position};
+use crate::log::{Log, Position, RecordKey};
+use crate::rows::until;
 use crate::store::{Blobs, Error as StoreError};
 
 /// Name of the text index folder.
@@ -220,7 +221,18 @@ impl Index {
         blobs: &Blobs,
         until: Instant,
     ) -> Result<AdvanceState, IndexError> {
-        let wanted = published.tail.position;
+        self.advance_to(published.tail.position, || Some(published), blobs, until)
+    }
+
+    /// Applies the log up to a position or beyond, within the time limit. States are taken for reading the log alone: a thread
+    /// that gives way may take seconds for what it has read, and a state keeps all that is written meanwhile in memory.
+    pub fn advance_to<S: Deref<Target = PublishedState>>(
+        &self,
+        wanted: Position,
+        state: impl Fn() -> Option<S>,
+        blobs: &Blobs,
+        until: Instant,
+    ) -> Result<AdvanceState, IndexError> {
         loop {
             let Some(mut applied) = self.turn(until) else {
                 return Ok(AdvanceState::Part(Position(self.text.position())));
@@ -228,7 +240,18 @@ impl Index {
             if *applied >= wanted {
                 return Ok(AdvanceState::All);
             }
-            let to = self.apply_some(published, blobs, *applied)?;
+            // The store is being opened again.
+            let Some(published) = state() else {
+                return Ok(AdvanceState::Part(*applied));
+            };
+            let next = NextChanges::read(&published, blobs, *applied)?;
+            let to = next.to;
+            if next.again.is_empty() {
+                drop(published);
+                self.apply(next.changes, to)?;
+            } else {
+                self.apply_with_again(next, &published, blobs, *applied)?;
+            }
             *applied = to;
             drop(applied);
             if to < wanted && Instant::now() >= until {
@@ -253,51 +276,22 @@ impl Index {
         }
     }
 
-    /// Applies the next events; returns the position of the last one.
-    fn apply_some(
+    /// Applies changes, and indexes some earlier events again.
+    fn apply_with_again(
         &self,
+        next: NextChanges,
         published: &PublishedState,
         blobs: &Blobs,
         applied: Position,
-    ) -> Result<Position, IndexError> {
+    ) -> Result<(), IndexError> {
         let log = Log::new(&published.snapshot);
-        let mut all = Changes::default();
-        let (mut to, mut events, mut bytes) = (applied, 0, 0);
-        let mut again = Vec::new();
-        let mut recent = RecentTexts::default();
-        log.walk_whole(Position(applied.0 + 1), &mut |event, _| {
-            if event.position() > published.tail.position {
-                return Ok(ControlFlow::Break(()));
-            }
-            let one = changes(&log, blobs, &event, &mut recent)?;
-            to = event.position();
-            events += 1;
-            bytes += one
-                .embed
-                .iter()
-                .map(|(_, one)| one.text.len())
-                .sum::<usize>();
-            all.text.extend(one.text);
-            all.embed.extend(one.embed);
-            all.is_forgetting |= one.is_forgetting;
-            again = one.again;
-            Ok(
-                match events >= EVENTS_MAX || bytes >= BYTES_MAX || !again.is_empty() {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                },
-            )
-        })?;
-        if !again.is_empty() {
-            // Applied in parts to limit memory use. The position advances only at the end; until then, a part may be applied
-            // again, which has no effect.
-            self.apply(std::mem::take(&mut all), applied)?;
-            for some in again.chunks(EVENTS_MAX) {
-                self.apply(added_anew(&log, blobs, some)?, applied)?;
-            }
+        // Applied in parts to limit memory use. The position advances only at the end; until then, a part may be applied
+        // again, which has no effect.
+        self.apply(next.changes, applied)?;
+        for some in next.again.chunks(EVENTS_MAX) {
+            self.apply(added_anew(&log, blobs, some)?, applied)?;
         }
-        self.apply(all, to)?;
-        Ok(to)
+        self.apply(Changes::default(), next.to)
     }
 
     fn apply(&self, all: Changes, to: Position) -> Result<(), IndexError> {
@@ -337,6 +331,51 @@ impl Index {
             self.embed_new(first, &embed, to.0)?;
         }
         Ok(())
+    }
+}
+
+/// What the next events change.
+struct NextChanges {
+    changes: Changes,
+    /// Events that are indexed again afterwards.
+    again: Vec<(Position, RecordKey)>,
+    /// The last of the events.
+    to: Position,
+}
+
+impl NextChanges {
+    /// Reads the events after a position: a number of them that is applied in milliseconds.
+    fn read(
+        published: &PublishedState,
+        blobs: &Blobs,
+        applied: Position,
+    ) -> Result<Self, IndexError> {
+        let log = Log::new(&published.snapshot);
+        let mut next = Self {
+            changes: Changes::default(),
+            again: Vec::new(),
+            to: applied,
+        };
+        let (mut events, mut bytes) = (0, 0);
+        let mut recent = RecentTexts::default();
+        log.walk_whole(Position(applied.0 + 1), &mut |event, _| {
+            if event.position() > published.tail.position {
+                return Ok(ControlFlow::Break(()));
+            }
+            let one = changes(&log, blobs, &event, &mut recent)?;
+            next.to = event.position();
+            events += 1;
+            let texts = one.embed.iter().map(|(_, one)| one.text.len());
+            bytes += texts.sum::<usize>();
+            next.changes.text.extend(one.text);
+            next.changes.embed.extend(one.embed);
+            next.changes.is_forgetting |= one.is_forgetting;
+            next.again = one.again;
+            Ok(until(
+                events >= EVENTS_MAX || bytes >= BYTES_MAX || !next.again.is_empty(),
+            ))
+        })?;
+        Ok(next)
     }
 }
 

@@ -13,6 +13,7 @@ mod figures;
 mod load;
 mod payload;
 mod peers;
+mod recording;
 mod setup;
 
 pub use baseline::{BareLog, lone_append};
@@ -25,4 +26,5 @@ pub use figures::{Figure, median, print_row, ratio_of_medians};
 pub use load::{Load, Lored, Peer, Redis, measure, one_by_one, so_often};
 pub use payload::{Random, arguments, result};
 pub use peers::{Fts5, RedisServer, SqliteSaver, sqlite_fts5, sqlite_saver, sqlite_writers};
+pub use recording::{Recording, search_lag};
 pub use setup::{Setup, bench_main};

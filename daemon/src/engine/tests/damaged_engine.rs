@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::edits_at_rest::{Original, copy, flip, opened, settings, start, write};
-use super::history::{create, record};
+use super::history::{create, record, record_long};
 use super::{START, TestCall};
 use crate::clock::Clock;
 use crate::engine::{DataFolder, OpenedStore, mark_unreadable};
@@ -123,6 +123,12 @@ async fn a_damaged_view_or_name_loses_nothing() {
 async fn a_damaged_table_loses_a_block() {
     let original = Original::new().await;
     let folder = original.again();
+    // The start reads the last block.
+    let engine = start(&folder);
+    for _ in 0..4 {
+        write(&engine, vec![record_long("s-1", 9000)]).await;
+    }
+    drop(engine);
     // With them the start reads the log, and meets the damage at once.
     let id = Store::identify(&folder.store()).unwrap();
     let copies = ForgettingCopies::of(&folder.seals, id);

@@ -7,7 +7,7 @@
 use lore::protocol::names::{Part, SectionName, WhyLeftOut};
 
 use super::entity;
-use super::fit::{BudgetPlan, EntitySize, PASSAGES_SHARE, Sizes};
+use super::fit::{BudgetPlan, EntitySize, PASSAGES_SHARE, Sizes, TEXT_TOKENS};
 use super::inputs::{PackEntity, PackInputs, PackMessage, Source};
 use super::labels;
 use super::pack::{BudgetTooSmall, BuiltPack, Omission, Section};
@@ -52,6 +52,7 @@ pub fn build(
 /// The formatted ingredients with their sizes.
 struct Parts<'i> {
     of: &'i PackInputs,
+    /// The beginning of the history that can fill the budget.
     history: Vec<TextPiece>,
     values: Vec<TextPiece>,
     passages: Vec<TextPiece>,
@@ -61,10 +62,17 @@ struct Parts<'i> {
 impl<'i> Parts<'i> {
     fn of(of: &'i PackInputs, max_tokens: usize, tokens: &Tokens) -> Self {
         let several = of.has_several_authors();
-        let history = of.history.iter();
-        let history: Vec<_> = history
-            .map(|one| TextPiece::message(one, several, tokens, max_tokens))
-            .collect();
+        // Pieces get a beginning of the list: those after what fills the whole budget are neither framed nor counted.
+        let mut filled = 0;
+        let history = of.history.iter().map_while(|one| {
+            let is_full = filled > max_tokens;
+            (!is_full).then(|| {
+                let piece = TextPiece::message(one, several, tokens, max_tokens);
+                filled += piece.tokens.min(TEXT_TOKENS);
+                piece
+            })
+        });
+        let history: Vec<TextPiece> = history.collect();
         let values = of.values.iter();
         let values: Vec<_> = values
             .map(|value| TextPiece::value(value, tokens, max_tokens))
@@ -229,9 +237,8 @@ fn omitted<'s>(
     why: WhyLeftOut,
     tokens: &Tokens,
 ) -> Vec<Omission> {
-    let all = sources.zip(pieces).enumerate();
-    let omitted = all.filter_map(|(at, (source, piece))| {
-        let Some(given) = given.get(at) else {
+    let omitted = sources.enumerate().filter_map(|(at, source)| {
+        let (Some(piece), Some(given)) = (pieces.get(at), given.get(at)) else {
             return Some(Omission::of(source, Part::Whole, why));
         };
         let bytes = match piece.tokens > *given {

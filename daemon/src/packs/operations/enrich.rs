@@ -72,11 +72,11 @@ impl EnrichMessage {
         let mut rests_on = rests_on(cx, &state, &session, &wanted.text)?;
         rests_on.push(u8::from(is_other));
         let of = session.clone();
-        let older = retrieval::older_within(wanted.max_tokens);
+        let limits = wanted.limits();
         let made = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
                 let of = SessionSnapshot::of(cx, state, &of)?;
-                retrieval::message(&of, text, now, older)
+                retrieval::message(&of, text, now, &limits)
             })
             .await?;
         Ok(EnrichMessageReply {

@@ -19,7 +19,7 @@ use crate::log::{Body, Hash, codec};
 use crate::operation::{Caller, Context, blocking};
 use crate::packs::assembly::{BudgetTooSmall, BuiltPack, Omission, build, suspects};
 use crate::packs::command::MakePack;
-use crate::packs::retrieval::{RetrievedInputs, TaskScope};
+use crate::packs::retrieval::{PackLimits, RetrievedInputs, TaskScope};
 use crate::packs::view;
 use crate::sessions;
 use crate::state::State;
@@ -109,6 +109,14 @@ impl PackSpec {
         origins.dedup();
         self.origins = origins;
         self
+    }
+
+    /// Returns how much can come into it.
+    pub fn limits(&self) -> PackLimits {
+        PackLimits {
+            max_tokens: self.max_tokens,
+            has_origins: !self.origins.is_empty(),
+        }
     }
 
     /// Returns the pack from the cache if nothing has changed; otherwise builds it from the inputs of `gather`.

@@ -72,12 +72,12 @@ impl ContextPack {
             (args.max_tokens, args.include_suspect),
         )?
         .of_origins(&args.origins);
-        let older = retrieval::older_within(wanted.max_tokens);
+        let limits = wanted.limits();
         let scope = among.clone();
         let made = wanted
             .give(cx, caller, state, &rests_on, move |cx, state, text, now| {
                 let of = (drawn_from.as_slice(), &scope, of_project.as_deref());
-                retrieval::task(cx, state, of, text, now, older)
+                retrieval::task(cx, state, of, text, now, &limits)
             })
             .await?;
         let (session, project) = match among {

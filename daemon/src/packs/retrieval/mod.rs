@@ -38,6 +38,8 @@ pub const TOOL_USES: usize = 3;
 const TOKENS_PER_OLDER: usize = 32;
 /// Maximum number of older messages that are read to fill the budget.
 const OLDER_MAX: usize = 400;
+/// Bytes of found texts that are read for each token of the budget: twice as many as ordinary text has.
+const FOUND_BYTES_PER_TOKEN: u64 = 8;
 /// Maximum number of most relevant entities in a pack.
 pub const ENTITIES: usize = 10;
 
@@ -94,10 +96,27 @@ impl<'s> SessionSnapshot<'s> {
     }
 }
 
-/// Returns the number of older messages that could fill a budget.
-pub fn older_within(max_tokens: u64) -> usize {
-    let tokens = usize::try_from(max_tokens).unwrap_or(usize::MAX);
-    (tokens / TOKENS_PER_OLDER).min(OLDER_MAX)
+/// How much can come into a pack: more is not read.
+#[derive(Clone, Copy, Debug)]
+pub struct PackLimits {
+    /// The budget.
+    pub max_tokens: u64,
+    /// Whether only the words of some are included, so that much of what is found is not.
+    pub has_origins: bool,
+}
+
+impl PackLimits {
+    /// Returns the number of older messages that could fill the budget.
+    fn older_max(&self) -> usize {
+        let tokens = usize::try_from(self.max_tokens).unwrap_or(usize::MAX);
+        (tokens / TOKENS_PER_OLDER).min(OLDER_MAX)
+    }
+
+    /// Returns the bytes of found texts that fill the budget in any case; `None` for all of them.
+    fn found_bytes_max(&self) -> Option<usize> {
+        let bytes = self.max_tokens.saturating_mul(FOUND_BYTES_PER_TOKEN);
+        usize::try_from(bytes).ok().filter(|_| !self.has_origins)
+    }
 }
 
 /// Retrieves the context of a message from its session and its project.
@@ -105,15 +124,16 @@ pub fn message(
     of: &SessionSnapshot<'_>,
     message: &str,
     now: Micros,
-    older: usize,
+    limits: &PackLimits,
 ) -> Result<RetrievedInputs, Refusal> {
     let mut warnings = Vec::new();
     let named = of.named(message)?;
     let project = of.project()?;
-    let newest = history::of(of, message, older)?;
+    let newest = history::of(of, message, limits.older_max())?;
     let question = candidates::question(message, &named, |entity| of.name_of(entity))?;
     let from = (of.cx, of.state, project.as_deref());
-    let found = search_hits::history(std::slice::from_ref(of), from, (&question, message))?;
+    let asked = (question.as_str(), message);
+    let found = search_hits::history(std::slice::from_ref(of), from, asked, limits)?;
     let topic = candidates::Topic::of(&newest.messages, &found);
     let entities = entities::of(of, &named, &topic, now)?;
     let values = values::named(of, message, &mut warnings)?;

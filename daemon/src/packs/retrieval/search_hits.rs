@@ -6,7 +6,7 @@ use lore::protocol::names::WhyLeftOut;
 use lored_retrieval::text::Kind;
 
 use super::history::PIECES_MAX;
-use super::{SessionSnapshot, left_out};
+use super::{PackLimits, SessionSnapshot, left_out};
 use crate::budget;
 use crate::documents;
 use crate::error::Refusal;
@@ -93,11 +93,13 @@ pub struct FoundHistory {
     pub left_out: Vec<Omission>,
 }
 
-/// Searches the sessions of a project, and these sessions with their ancestors, for messages and results about a text.
+/// Searches the sessions of a project, and these sessions with their ancestors, for messages and results about a text: no
+/// more than can fill a budget.
 pub fn history(
     own: &[SessionSnapshot<'_>],
     (cx, state, project): (&Context, &State, Option<&str>),
     (question, text): (&str, &str),
+    limits: &PackLimits,
 ) -> Result<FoundHistory, Refusal> {
     let lines = own.iter().flat_map(|one| &one.lines);
     let sessions: BTreeSet<String> = lines.map(|line| line.session.clone()).collect();
@@ -112,6 +114,7 @@ pub fn history(
         sessions: &sessions,
         project,
         most: FOUND,
+        text_bytes_max: limits.found_bytes_max(),
         ..PreparedSearch::default()
     };
     for hit in search::find(cx, state, &find)? {

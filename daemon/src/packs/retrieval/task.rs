@@ -3,7 +3,9 @@
 
 use super::candidates::{self, Topic};
 use super::history::{self, History};
-use super::{RetrievedInputs, SessionSnapshot, entities, passages, search_hits, values};
+use super::{
+    PackLimits, RetrievedInputs, SessionSnapshot, entities, passages, search_hits, values,
+};
 use crate::clock::Micros;
 use crate::entities::{self as known, EntityRef, ScoredEntity, relevance};
 use crate::error::Refusal;
@@ -73,7 +75,7 @@ pub fn task(
     (sessions, among, project): (&[(String, SessionRow)], &TaskScope, Option<&str>),
     task: &str,
     now: Micros,
-    older: usize,
+    limits: &PackLimits,
 ) -> Result<RetrievedInputs, Refusal> {
     let of = sessions.iter();
     let of = of.map(|(id, _)| SessionSnapshot::of(cx, state, id));
@@ -87,7 +89,7 @@ pub fn task(
         named: Vec::new(),
     };
     for (at, one) in of.iter().enumerate() {
-        gathering.add(one, at, older)?;
+        gathering.add(one, at, limits.older_max())?;
     }
     let mut warnings = Vec::new();
     let mut values = Vec::new();
@@ -120,7 +122,7 @@ pub fn task(
         TaskScope::Project(_) => project,
     };
     let searched = (cx, state, searched);
-    let mut found = search_hits::history(&of, searched, (&question, task))?;
+    let mut found = search_hits::history(&of, searched, (&question, task), limits)?;
     // Messages about what the task names are relevant, whatever their words.
     found.has_relevant |= !gathering.mentioning.is_empty();
     let best = found.pieces.len().min(candidates::FOUND_FIRST);

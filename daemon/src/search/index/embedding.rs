@@ -29,14 +29,13 @@ pub type Ranking<'i> = (EmbeddingStage, &'i StageIndex, Arc<Model>);
 
 impl Index {
     /// Makes some missing vectors, and returns their number. The first tier comes first; the second tier follows when
-    /// it is quiet, newest texts first.
+    /// it is quiet, newest texts first. The state is held while texts are read.
     pub fn embed_some(
         &self,
-        published: &PublishedState,
+        published: Arc<PublishedState>,
         blobs: &Blobs,
         is_quiet: bool,
     ) -> Result<usize, IndexError> {
-        let log = Log::new(&published.snapshot);
         if let Some(first) = &self.first {
             let keys = newest(first, EMBEDDED_MAX * 16);
             if !keys.is_empty() {
@@ -44,7 +43,7 @@ impl Index {
                     .models
                     .first()
                     .map_err(IndexError::from)
-                    .and_then(|model| self.embed(first, &model, &log, blobs, keys));
+                    .and_then(|model| self.embed(first, &model, published, blobs, keys));
                 return self.unless_put_off(made);
             }
         }
@@ -58,7 +57,7 @@ impl Index {
         match self.second_model() {
             Some(model) if !keys.is_empty() => {
                 let began = Instant::now();
-                let made = self.embed(second, &model, &log, blobs, keys);
+                let made = self.embed(second, &model, published, blobs, keys);
                 let made = made.and_then(|made| self.let_oldest_go(second).map(|()| made));
                 let made = self.unless_put_off(made)?;
                 let before =
@@ -123,16 +122,18 @@ impl Index {
         &self,
         stage: &StageIndex,
         model: &Model,
-        log: &Log<'_>,
+        published: Arc<PublishedState>,
         blobs: &Blobs,
         keys: Vec<u64>,
     ) -> Result<usize, IndexError> {
+        let log = Log::new(&published.snapshot);
         let mut texts = Vec::with_capacity(keys.len());
         for key in &keys {
-            if let Some(text) = embedded(log, blobs, *key)? {
+            if let Some(text) = embedded(&log, blobs, *key)? {
                 texts.push((*key, text));
             }
         }
+        drop(published);
         texts.retain(|(key, _)| self.text.contains(*key).unwrap_or(false));
         self.keep(stage, &texts, &vectors_of(model, &texts), 0)?;
         let mut missing = lock_unpoisoned(&stage.missing);

@@ -329,10 +329,15 @@ fn blocks(
 
 /// Decodes the rows of a block; `None` when it is damaged.
 fn rows_of(block: &[u8], header: &Header) -> Option<Vec<InternalValue>> {
-    let compression = match header.data_length == header.uncompressed_length {
-        true => CompressionType::None,
-        false => CompressionType::Lz4,
-    };
+    // The header does not say whether a block is compressed, and compression may save nothing.
+    let is_plain = header.data_length == header.uncompressed_length;
+    let plain = is_plain.then(|| decoded(block, CompressionType::None));
+    plain
+        .flatten()
+        .or_else(|| decoded(block, CompressionType::Lz4))
+}
+
+fn decoded(block: &[u8], compression: CompressionType) -> Option<Vec<InternalValue>> {
     // The engine's decoder trusts a block whose checksum fits.
     catch_unwind(AssertUnwindSafe(|| {
         let block = DataBlock::new(Block::from_reader(&mut &*block, compression).ok()?);
