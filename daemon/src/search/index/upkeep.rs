@@ -13,7 +13,7 @@ use crate::search::stages::{StageIndex, name, remove};
 use crate::store::durable;
 
 /// Size of in-memory segments at which they are flushed.
-const FRESH_BYTES_MAX: u64 = 8 << 20;
+const FRESH_BYTES_MAX: u64 = 12 << 20;
 
 impl Index {
     /// Returns whether everything that is applied is flushed.

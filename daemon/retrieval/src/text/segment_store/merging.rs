@@ -1,10 +1,10 @@
 //! Merge policy: few segments, no old deletions, and each unit is rewritten only as often as the index grows eight times.
 
-/// Segments with at most this many units together are always merged.
-const SMALL: u64 = 4096;
+/// Segments with fewer units are of the same size.
+const SMALLEST: u64 = 64;
 
-/// This many segments of about the same size are merged. With fewer, each unit is rewritten more often: with two, writing the
-/// index of 180 000 texts of 1 KB wrote four times what it takes. With more, a search has more segments to look into.
+/// This many segments of about the same size are merged. With fewer, each unit is rewritten more often; with more, a search has
+/// more segments to look into.
 const ALIKE: usize = 8;
 
 /// A segment is rewritten if more than one in this many of its units is deleted.
@@ -36,15 +36,6 @@ pub fn next(sizes: &[Size], deletions: Deletions) -> Vec<usize> {
     let mut order: Vec<(u64, usize)> = Vec::new();
     order.extend(sizes.iter().enumerate().map(|(at, size)| (size.living, at)));
     order.sort_unstable();
-    let mut together = 0;
-    let small = order.iter().take_while(|(living, _)| {
-        together += living;
-        together <= SMALL
-    });
-    let small = small.count();
-    if small > 1 {
-        return order.into_iter().take(small).map(|(_, at)| at).collect();
-    }
     let levels = order.chunk_by(|(one, _), (other, _)| level(*one) == level(*other));
     let mut crowded = levels.filter(|segments| segments.len() >= ALIKE);
     if let Some(segments) = crowded.next() {
@@ -59,7 +50,7 @@ pub fn next(sizes: &[Size], deletions: Deletions) -> Vec<usize> {
 
 /// Returns the level of a segment: how often the smallest ones were merged to become as large.
 fn level(living: u64) -> u32 {
-    (living / (SMALL / 2)).max(1).ilog(ALIKE as u64)
+    living.max(SMALLEST).ilog(ALIKE as u64)
 }
 
 #[cfg(test)]
