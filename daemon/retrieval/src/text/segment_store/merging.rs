@@ -1,11 +1,11 @@
-//! Merge policy: few segments, no old deletions, and each unit is rewritten only as often as the index grows eight times.
+//! Merge policy: few segments, no old deletions, and each unit is rewritten only as often as the index grows four times.
 
 /// Segments with fewer units are of the same size.
 const SMALLEST: u64 = 64;
 
 /// This many segments of about the same size are merged. With fewer, each unit is rewritten more often; with more, a search has
 /// more segments to look into.
-const ALIKE: usize = 8;
+const ALIKE: usize = 4;
 
 /// A segment is rewritten if more than one in this many of its units is deleted.
 const DELETED_SHARE: u64 = 4;
