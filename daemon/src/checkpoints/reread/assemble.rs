@@ -153,8 +153,9 @@ impl<'a> Assembly<'a> {
         self.in_order(rest, b'}', Self::member)
     }
 
-    /// Makes what is in a container in the order of the known one, up to its bracket. Of the rest it has only what differs, which `differing` takes: it
-    /// returns the end of its part. Returns the end of the container in the received text and in the rest.
+    /// Makes what is in a container in the order of the known one, up to its bracket. The rest has only what differs:
+    /// `differing` takes it and returns the end of its part. Returns the end of the container in the received text and in
+    /// the rest.
     fn in_order(
         &mut self,
         rest: usize,
