@@ -102,7 +102,7 @@ fn end_of_run(bytes: &[u8], from: usize) -> usize {
 }
 
 fn is_digit(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
+    class(byte) & DIGIT != 0
 }
 
 fn unhex(run: &[u8]) -> Option<String> {
@@ -278,15 +278,11 @@ fn letters(window: &str, all: &mut Vec<Decoded>) {
     let (mut at, mut done) = (0, 0);
     // A run has letters and marks in turn, so it shows in any four of its bytes.
     while let Some([first, second, third, fourth]) = bytes.get(at..at + 4) {
-        let is_run = match first.is_ascii_alphabetic() {
-            true => is_between(*second) && third.is_ascii_alphabetic() && is_between(*fourth),
-            false => {
-                is_between(*first)
-                    && second.is_ascii_alphabetic()
-                    && is_between(*third)
-                    && fourth.is_ascii_alphabetic()
-            }
-        };
+        let marks = u32::from(class(*first)) << 24
+            | u32::from(class(*second)) << 16
+            | u32::from(class(*third)) << 8
+            | u32::from(class(*fourth));
+        let is_run = marks & APART == 0x0102_0102 || marks & APART == 0x0201_0201;
         if !is_run {
             at += 4;
             continue;
@@ -308,6 +304,40 @@ fn letters(window: &str, all: &mut Vec<Decoded>) {
 
 const fn is_between(byte: u8) -> bool {
     matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/')
+}
+
+const LETTER: u8 = 1;
+const BETWEEN: u8 = 2;
+/// The two for each of four bytes.
+const APART: u32 = 0x0303_0303;
+/// A digit of base64 or of a number.
+const DIGIT: u8 = 4;
+
+/// What each byte is.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "every byte has a place, and the compiler makes the table"
+)]
+static CLASSES: [u8; 256] = {
+    let (mut classes, mut byte) = ([0; 256], 0_u8);
+    loop {
+        if byte.is_ascii_alphabetic() {
+            classes[byte as usize] |= LETTER;
+        } else if is_between(byte) {
+            classes[byte as usize] |= BETWEEN;
+        }
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_') {
+            classes[byte as usize] |= DIGIT;
+        }
+        if byte == u8::MAX {
+            break classes;
+        }
+        byte += 1;
+    }
+};
+
+fn class(byte: u8) -> u8 {
+    CLASSES.get(usize::from(byte)).copied().unwrap_or_default()
 }
 
 /// Goes back to the first letter of a run, as far as no run was read before.

@@ -183,6 +183,11 @@ impl Lexicon {
         });
     }
 
+    /// Calls a function with each place at which a phrase may begin that does not begin within a word.
+    pub fn each_place(&self, text: &[u8], found: impl FnMut(usize)) {
+        self.texts.each_place(text, found);
+    }
+
     /// Returns the class with a name.
     pub fn class(&self, name: &str) -> Option<Class> {
         let at = self.classes.iter().position(|class| class == name)?;

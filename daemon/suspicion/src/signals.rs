@@ -3,7 +3,8 @@
 use memchr::memmem;
 
 use crate::fold::Folded;
-use crate::lexicon::{Class, LEXICON, Lexicon, Phrase};
+use crate::lexicon::{Class, Classes, LEXICON, Lexicon, Phrase};
+use crate::phrases::is_word;
 use crate::rules::{self, Rule};
 
 /// Words before a word that a step of a rule looks at.
@@ -61,19 +62,14 @@ pub fn events(folded: &Folded, is_joined: bool, events: &mut Vec<Event>) {
         });
         return;
     }
-    let mut was_word = false;
-    for (start, byte) in bytes.iter().enumerate() {
-        let is_word = is_word(*byte);
-        // A phrase does not begin within a word.
-        if !(is_word && was_word) {
-            lexicon.each_at(bytes, start, |phrase, end| {
-                if phrase.is_prefix || !ends_within_word(bytes, end) {
-                    add(phrase, start, end);
-                }
-            });
-        }
-        was_word = is_word;
-    }
+    // A phrase does not begin within a word.
+    lexicon.each_place(bytes, |start| {
+        lexicon.each_at(bytes, start, |phrase, end| {
+            if phrase.is_prefix || !ends_within_word(bytes, end) {
+                add(phrase, start, end);
+            }
+        });
+    });
     events.sort_by_key(|event| (event.end, event.start));
 }
 
@@ -88,10 +84,6 @@ fn is_meant(lexicon: &Lexicon, phrase: Phrase, bytes: &[u8], start: usize, end: 
         return false;
     }
     bytes.get(start..end) != Some(b"@") || is_in_address(bytes, start)
-}
-
-const fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// Returns whether the characters on both sides of a place belong to one word.
@@ -142,8 +134,14 @@ pub fn signals(
     signals: &mut Vec<Signal>,
 ) {
     signals.clear();
+    let mut seen: Classes = 0;
     for (at, event) in events.iter().enumerate() {
+        seen |= 1 << event.class;
         for rule in rules::ALL.ending_with(event.class) {
+            // Most rules lack a word that would have to come before.
+            if rule.steps.iter().any(|step| step.classes & seen == 0) {
+                continue;
+            }
             let Some((start, is_disguised)) = fulfilled(rule, events, at) else {
                 continue;
             };

@@ -134,6 +134,8 @@ impl Home {
         let mut command = Command::new(&self.lored);
         command
             .env("LORE_HOME", self.path())
+            // As `lore` and the units start it.
+            .env("MIMALLOC_PURGE_DELAY", "0")
             .env("RUST_LOG", "error");
         let hello = hello();
         Server::start(command, || {
