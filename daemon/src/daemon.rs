@@ -19,7 +19,9 @@ use tokio::net::TcpListener;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::api::{Dispatch, HttpAuth, Peer, TenantHandle, TenantResolver, Transports};
+use crate::api::{
+    Dispatch, HttpAuth, PageServer, Peer, TenantHandle, TenantResolver, TenantsByUser, Transports,
+};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::engine::{DataFolder, OpenError};
@@ -79,6 +81,7 @@ pub struct Daemon {
     lives: ReloadableSettings,
     socket: ListeningSocket,
     http: Option<(TcpListener, HttpAuth)>,
+    page: PageServer,
     lock: Arc<Lock>,
 }
 
@@ -139,6 +142,7 @@ impl Daemon {
         let (bind_at, data) = (paths.socket.clone(), paths.data.clone());
         let folder = DataFolder::new(&paths.data, paths.seals());
         let lives = ReloadableSettings::new(config);
+        let (page, page_requests) = PageServer::new();
         let model_places = ModelPlaces::of_this_program(&config.search, folder.models());
         let shared = Shared {
             config: config.clone(),
@@ -147,6 +151,7 @@ impl Daemon {
             paths,
             clock: Arc::new(Clock::System),
             started: Clock::System.now(),
+            page: page_requests,
             prepared,
             reaches_files: !everyone,
         };
@@ -169,6 +174,7 @@ impl Daemon {
                 None => bind(&bind_at, mode)?,
             },
             http,
+            page,
             lock: Arc::new(lock),
         })
     }
@@ -203,6 +209,7 @@ impl Daemon {
             tenant.begin();
         }
         let find = self.memory.find(self.lives.access.clone());
+        tokio::spawn(self.page.run(self.memory.by_user(), stop.clone()));
         let limits = self.lives.limits.clone();
         let connection_slots = descriptors::allow(limits.get().connections_max);
         let stop_max = Duration::from_millis(limits.get().shutdown_timeout_ms) + CLOSE_MAX;
@@ -295,6 +302,26 @@ impl MemoryOwner {
                         stays: Box::new(()),
                     }),
                     Err(tenants) => tenants.of(peer.uid).await,
+                }
+            })
+        })
+    }
+
+    /// Returns what finds the memory of a user who was let in before.
+    fn by_user(&self) -> Arc<TenantsByUser> {
+        let of_one = match self {
+            Self::One(tenant) => Ok(Dispatch::new(Arc::clone(tenant.context()))),
+            Self::OfEach(tenants) => Err(Arc::clone(tenants)),
+        };
+        Arc::new(move |uid| {
+            let of_one = of_one.clone();
+            Box::pin(async move {
+                match of_one {
+                    Ok(dispatch) => Ok(TenantHandle {
+                        dispatch,
+                        stays: Box::new(()),
+                    }),
+                    Err(tenants) => tenants.of(uid).await,
                 }
             })
         })

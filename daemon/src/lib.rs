@@ -52,6 +52,7 @@ mod mailboxes;
 pub mod messages;
 pub mod operation;
 pub mod packs;
+pub mod page;
 pub mod privileged_init;
 pub mod program;
 pub mod projections;

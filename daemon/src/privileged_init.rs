@@ -139,6 +139,8 @@ fn needs(config: &Config, paths: &Paths) -> SandboxNeeds {
             .listen
             .iter()
             .map(|address| address.port())
+            // The page, on whichever port is free.
+            .chain([0])
             .collect(),
         abstract_sockets: notified.is_some_and(|name| name.as_encoded_bytes().starts_with(b"@")),
     }

@@ -27,6 +27,7 @@ mod message;
 mod moving;
 mod output;
 mod pack;
+mod page;
 mod parser;
 mod pause;
 mod plugin;
@@ -80,6 +81,7 @@ static COMMANDS: &[Command] = &[
     tail::TAIL,
     diff::DIFF,
     pack::WHY,
+    page::PAGE,
     programs::TOP,
     who::WHO,
     who::WATCH,
@@ -128,7 +130,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "checkpoint",
         ],
     ),
-    ("Look back", &["log", "tail", "diff", "why", "top"]),
+    ("Look back", &["page", "log", "tail", "diff", "why", "top"]),
     (
         "Work together",
         &[

@@ -24,6 +24,7 @@ pub mod messages;
 pub mod names;
 mod nearest;
 pub mod packs;
+pub mod page;
 pub mod projects;
 mod raw;
 mod reply;

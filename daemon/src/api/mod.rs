@@ -18,6 +18,7 @@ mod long_polls;
 mod mcp;
 mod operations;
 mod outbox;
+mod page;
 mod redacting;
 pub mod reference;
 mod resources;
@@ -31,7 +32,7 @@ pub use changes::ChangeSet;
 pub use connection_slots::ConnectionSlots;
 pub use dispatch::{Dispatch, prepared};
 pub use frames::{Endpoint, caller_of};
-pub use http::{HttpAuth, Service as HttpService};
+pub use http::{DeadlineWriter, HttpAuth, Service as HttpService};
 pub use limits::{Budget, Limits};
 pub use listener::{Peer, TenantHandle, TenantResolver, Transports};
 pub use mcp::{
@@ -39,5 +40,6 @@ pub use mcp::{
     check as check_mcp_line,
 };
 pub use operations::TABLE;
+pub use page::{PageServer, TenantsByUser};
 pub use resources::{RESOURCES, Resources};
 pub use tool_selection::ToolSelection;

@@ -8,7 +8,7 @@ use lore::protocol::Toolset;
 use crate::operation::Operation;
 use crate::{
     backup, capture, checkpoints, documents, entities, forgetting, log_admin, messages, packs,
-    projects, review, search, sessions, steps, transfer, undo,
+    page, projects, review, search, sessions, steps, transfer, undo,
 };
 
 /// The operations of each family, which may come from several feature modules.
@@ -33,6 +33,7 @@ pub static FAMILIES: &[(Toolset, &[Operation])] = &[
     (Toolset::Log, capture::operations::OPERATIONS),
     (Toolset::Log, review::operations::OPERATIONS),
     (Toolset::Log, undo::operations::OPERATIONS),
+    (Toolset::Log, page::operations::OPERATIONS),
 ];
 
 /// Every operation, by name.

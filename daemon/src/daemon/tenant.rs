@@ -17,6 +17,7 @@ use crate::documents::ingest_worker::IngestWorkers;
 use crate::engine::{DataFolder, OpenedStore};
 use crate::log_admin::{Cursors, RetentionOutcome};
 use crate::operation::{Context, Extensions, TenantDirectory};
+use crate::page::PageRequests;
 use crate::privileged_init::PrivilegedInit;
 use crate::projections::Projections;
 use crate::reload::ReloadableSettings;
@@ -53,6 +54,8 @@ pub struct Shared {
     pub clock: Arc<Clock>,
     /// Start of the daemon.
     pub started: Micros,
+    /// Asks the server of the page for links.
+    pub page: PageRequests,
     /// Results of the privileged initialisation, before the first thread.
     pub prepared: PrivilegedInit,
     /// Whether the daemon reads, watches and writes its users' files and calls other servers: not where the users
@@ -138,6 +141,7 @@ impl Tenant {
             .with(sessions::RegisteredProjects(projects::folders))
             .with(lives.last_read.clone())
             .with(config.packs)
+            .with(shared.page.clone())
             .with(capture::Capture::new(lives.capture.clone()))
             .with(entities::Entities::new(paths.packs()))
             .with(projects)

@@ -54,6 +54,7 @@ fn shared(folder: &Path, clock: Arc<Clock>) -> Shared {
         paths,
         started: clock.now(),
         clock,
+        page: PageServer::new().1,
         prepared: PrivilegedInit::default(),
         reaches_files: false,
         config,

@@ -11,6 +11,7 @@ mod poll;
 mod prometheus;
 mod retention_status;
 mod status;
+mod timeline;
 pub mod verify;
 pub mod verify_again;
 mod verify_log;
@@ -29,5 +30,6 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of::<commit::ListCursors>(),
     Operation::of::<events::ReadEvents>(),
     Operation::of::<status::Status>(),
+    Operation::of::<timeline::Timeline>(),
     Operation::of::<verify_log::VerifyLog>(),
 ];

@@ -132,14 +132,13 @@ impl Page {
         filter: &Filter,
     ) -> Result<Self, Error> {
         let mut reading = PageReader {
-            rows: &published.snapshot,
+            forgotten: ForgottenSessions::new(&published.snapshot),
             filter,
             limit: limit.unwrap_or(LIMIT_DEFAULT).clamp(1, LIMIT_MAX) as usize,
             events: Vec::new(),
             bytes: 0,
             looked_at: 0,
             next: None,
-            last_session: None,
         };
         let log = Log::new(&published.snapshot);
         let from = Position(from.0.max(1));
@@ -167,15 +166,13 @@ impl Page {
 }
 
 struct PageReader<'a> {
-    rows: &'a dyn Rows,
+    forgotten: ForgottenSessions<'a>,
     filter: &'a Filter,
     limit: usize,
     events: Vec<Event>,
     bytes: usize,
     looked_at: usize,
     next: Option<Position>,
-    /// The session of the last event, and whether it was forgotten: the next one is often of the same.
-    last_session: Option<(String, bool)>,
 }
 
 impl PageReader<'_> {
@@ -191,7 +188,7 @@ impl PageReader<'_> {
                 .payload
                 .as_ref()
                 .map_or(0, |payload| payload.body.len());
-            let event = match self.is_forgotten(&event.header)? {
+            let event = match self.forgotten.has(&event.header)? {
                 true => event.without_content(),
                 false => event,
             };
@@ -199,22 +196,35 @@ impl PageReader<'_> {
         }
         Ok(ControlFlow::Continue(()))
     }
+}
 
-    /// Returns whether the session of an event was forgotten, even where its bytes still exist.
-    fn is_forgotten(&mut self, header: &Header) -> Result<bool, Error> {
+/// Knows which sessions were forgotten, even where their bytes still exist.
+pub(super) struct ForgottenSessions<'a> {
+    rows: &'a dyn Rows,
+    /// The session of the last event, and whether it was forgotten: the next one is often of the same.
+    last: Option<(String, bool)>,
+}
+
+impl<'a> ForgottenSessions<'a> {
+    pub(super) fn new(rows: &'a dyn Rows) -> Self {
+        Self { rows, last: None }
+    }
+
+    /// Returns whether the session of an event was forgotten.
+    pub(super) fn has(&mut self, header: &Header) -> Result<bool, Error> {
         let Some(session) = &header.session else {
             return Ok(false);
         };
         if header.kind.records_forgetting() {
             return Ok(false);
         }
-        if let Some((last, is_forgotten)) = &self.last_session
+        if let Some((last, is_forgotten)) = &self.last
             && last == session
         {
             return Ok(*is_forgotten);
         }
         let is_forgotten = sessions::is_forgotten(self.rows, header)?;
-        self.last_session = Some((session.clone(), is_forgotten));
+        self.last = Some((session.clone(), is_forgotten));
         Ok(is_forgotten)
     }
 }

@@ -5,6 +5,7 @@ mod backup;
 mod follow;
 mod forget;
 mod moving;
+mod timeline;
 
 pub use backup::{
     BackupArgs, BackupBlobArgs, BackupBlobReply, BackupObjectsArgs, BackupObjectsReply,
@@ -16,6 +17,8 @@ pub use follow::{
 };
 pub use forget::{ForgetArgs, ForgetReply};
 pub use moving::{ExportLogArgs, ExportLogReply, ImportLogArgs, ImportLogReply};
+
+pub use timeline::{Lane, Mark, MarkKind, TimelineArgs, TimelineReply};
 
 use lore_wire::wire;
 

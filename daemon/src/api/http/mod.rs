@@ -14,7 +14,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 pub use auth::HttpAuth;
-use deadline::DeadlineWriter;
+pub use deadline::DeadlineWriter;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};

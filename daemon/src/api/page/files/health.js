@@ -1,0 +1,42 @@
+// Health: whether the daemon keeps up, what it takes, and what a person should know.
+
+import { call } from "/files/data.js";
+import { empty, h, link, size, stored, table, time, word } from "/files/dom.js";
+import { section } from "/files/session.js";
+
+export const health = { title: "Health", render, live: true };
+
+async function render({ signal }) {
+  const [status, suspects, timeline] = await Promise.all([
+    call("status", {}, signal),
+    call("list_suspects", { limit: 10 }, signal).catch(() => ({ suspects: [], more: 0 })),
+    call("timeline", { limit: 1500 }, signal).catch(() => ({ lanes: [], marks: [] })),
+  ]);
+  const last = new Map();
+  for (const mark of timeline.marks) {
+    const agent = timeline.lanes[mark.lane].agent || "a person";
+    const known = last.get(agent) || {};
+    last.set(agent, { ms: mark.ms, position: mark.position, given: mark.kind === "injection" ? mark.ms : known.given });
+  }
+  const facts = [
+    ["Version", status.version], ["Position", status.position], ["Writes", status.writable ? "accepted" : "not accepted"],
+    ["Every reply is on disk", status.durable ? "yes" : "no: relaxed durability"], ["Up", `${Math.round(status.uptime / 60)} minutes`],
+    ["Connections", status.clients], ["Data", status.data], ["Landlock", status.confinement?.landlock],
+  ];
+  return [
+    h("h1", {}, "Health"),
+    status.warnings.length ? section("What you should know", h("ul", {}, status.warnings.map((one) => h("li", { class: "bad" }, word(one, 500)))))
+      : h("p", {}, "Nothing needs your attention."),
+    h("dl", { class: "facts" }, facts.filter(([, value]) => value !== undefined).map(([name, value]) => [h("dt", {}, name), h("dd", {}, word(value, 200))])),
+    section("Agents", last.size ? table("The last event of each agent, and when it was last given something", ["Agent", "Last event", "Last given"], [...last].map(([agent, one]) => [
+      word(agent, 60), link(`/event/${one.position}`, time(one.ms)), one.given ? time(one.given) : "not in these events"]))
+      : empty("No agent has recorded anything yet.", "`lore setup` connects a host.")),
+    section("Followers", table("What follows the log, and how far behind it is", ["Follower", "Position", "Behind"], status.followers.map((one) => [one.name, one.position, one.lag]))),
+    status.embedding ? h("p", {}, `${status.embedding.missing} texts wait for the second tier of search; ${status.embedding.embedded} have it.`) : null,
+    section("Sizes", table("Sizes on disk and in memory", ["What", "Size"], Object.entries(status.sizes).map(([name, bytes]) => [name.replaceAll("_", " "), size(bytes)]))),
+    section("Counts", table("Counts", ["What", "Number"], Object.entries(status.counts).map(([name, count]) => [name.replaceAll("_", " "), count]))),
+    section("Suspicious texts", suspects.suspects.length ? suspects.suspects.map((one) => h("article", { class: "message" },
+      h("header", {}, h("strong", {}, one.suspicions.join(", ")), " ", word(one.source, 60), " ", time(one.at), " ", link(`/event/${one.position}`, `event ${one.position}`)),
+      stored(one.excerpt))) : empty("No suspicious text waits for you.", "Texts that give orders to a model are kept from models until a person accepts them: `lore review`.")),
+  ];
+}

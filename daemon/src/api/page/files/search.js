@@ -1,0 +1,65 @@
+// Search: one field over everything, with filters as chips.
+
+import { call } from "/files/data.js";
+import { empty, h, highlighted, link, time, word } from "/files/dom.js";
+
+const KINDS = ["document", "message", "step", "context", "checkpoint"];
+const MODES = ["hybrid", "text", "vector", "semantic"];
+
+export const search = { title: "Search", render };
+
+async function render({ query, signal }) {
+  const words = query.get("q") || "";
+  const kinds = query.getAll("kind");
+  const projects = await call("list_projects", {}, signal).then((found) => found.projects, () => []);
+  const form = h("form", { role: "search", onsubmit: (event) => submit(event, query) },
+    h("input", { type: "search", name: "q", value: words, "aria-label": "Words or a question", placeholder: "Words or a question" }),
+    h("select", { name: "mode", "aria-label": "How to search" }, MODES.map((mode) => h("option", { value: mode, selected: mode === (query.get("mode") || "hybrid") }, mode))),
+    h("select", { name: "project", "aria-label": "Project" }, h("option", { value: "" }, "All projects"),
+      projects.map((one) => h("option", { value: one.project, selected: one.project === query.get("project") }, one.name))),
+    h("input", { type: "date", name: "since", value: query.get("since") || "", "aria-label": "From this day on" }),
+    h("button", { type: "submit" }, "Search"));
+  const chips = h("p", { class: "chips", role: "group", "aria-label": "Kinds" }, KINDS.map((kind) => {
+    const address = new URLSearchParams(query);
+    const others = kinds.filter((one) => one !== kind);
+    address.delete("kind");
+    for (const one of kinds.includes(kind) ? others : [...kinds, kind]) address.append("kind", one);
+    return h("a", { href: `/search?${address}`, class: kinds.includes(kind) ? "chip on" : "chip", "aria-pressed": String(kinds.includes(kind)), role: "button" }, kind);
+  }));
+  const top = [h("h1", {}, "Search"), form, chips];
+  if (!words.trim()) return [...top, empty("Search everything that was recorded.", "By words and by meaning: prompts, answers, results of tools, notes, documents, checkpoints.")];
+  const found = await call("search", {
+    query: words, search_type: query.get("mode") || "hybrid", max_results: 20, include_content: false,
+    kinds: kinds.length ? kinds : undefined, project: query.get("project") || undefined, since: query.get("since") || undefined,
+    next: query.get("next") || undefined,
+  }, signal);
+  const next = new URLSearchParams(query);
+  if (found.next) next.set("next", found.next);
+  return [
+    ...top,
+    h("p", { class: "quiet" }, `${found.total} matches, searched by ${found.search_type_used}. The score says how often a hit with such matches was right on test collections.`,
+      found.partial ? ` ${found.partial}` : ""),
+    found.results.length ? h("ol", { class: "results" }, found.results.map(result)) : empty("Nothing matches.", "Try fewer words, another kind, or a search by meaning (vector)."),
+    found.next ? h("p", {}, link(`/search?${next}`, "More")) : null,
+  ];
+}
+
+function result(one) {
+  const text = one.content ?? one.preview ?? "";
+  return h("li", {}, h("article", { class: "message" },
+    h("header", {}, link(one.position ? `/event/${one.position}` : "#", word(one.title || one.id, 120)), " ",
+      h("span", { class: "chip" }, one.kind), h("span", { class: "chip" }, `${Math.round(one.score * 100)} %`),
+      one.suspect ? h("span", { class: "chip bad" }, "suspicious") : null, " ",
+      h("span", { class: "quiet" }, word(one.agent || one.origin, 40), ", ", time(one.modified)),
+      one.session ? [" ", link(`/session/${encodeURIComponent(one.session)}`, "session")] : null),
+    highlighted(text, one.highlights || [])));
+}
+
+function submit(event, query) {
+  event.preventDefault();
+  const fields = new FormData(event.target);
+  const address = new URLSearchParams();
+  for (const [name, value] of fields) if (value && !(name === "mode" && value === "hybrid")) address.append(name, value);
+  for (const kind of query.getAll("kind")) address.append("kind", kind);
+  dispatchEvent(new CustomEvent("lore-open", { detail: `/search?${address}` }));
+}

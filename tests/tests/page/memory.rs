@@ -1,0 +1,106 @@
+//! A daemon whose memory has something for every view.
+
+use serde_json::{Value, json};
+use tests::{Daemon, Home};
+
+/// A daemon and what it has recorded.
+pub struct Memory {
+    daemon: Daemon,
+    _home: Home,
+    session: String,
+    pack: String,
+    checkpoints: Vec<String>,
+}
+
+impl Memory {
+    /// Records a short conversation with steps, an entity, checkpoints and a pack.
+    pub fn new() -> Self {
+        let home = tests::home!();
+        let daemon = home.start();
+        let call = |name: &str, args: Value| daemon.call(name, args);
+        call(
+            "create_session",
+            json!({"session": "talk", "title": "The gateway's port"}),
+        );
+        call("create_session", json!({"session": "hostile"}));
+        let say = |sender: &str, content: &str| json!({"session": "talk", "sender": sender, "content": content});
+        call(
+            "record_message",
+            say(
+                "user",
+                "Which port does the gateway behind dc001-leaf-001 listen on?",
+            ),
+        );
+        let author =
+            json!({"id": 17, "author": {"email": "dev@example.com"}, "device": "dc001-leaf-001"});
+        call(
+            "record_step",
+            json!({"session": "talk", "tool": "get_pull_request", "parameters": {"number": 17}, "result": author}),
+        );
+        call(
+            "record_step",
+            json!({"session": "talk", "tool": "Bash", "error": "connection refused", "success": false}),
+        );
+        call(
+            "record_message",
+            say(
+                "assistant",
+                "The gateway listens on port 8443, says dc001-leaf-001.",
+            ),
+        );
+        let mut checkpoints = Vec::new();
+        for context in [
+            json!({"task": "find the port", "open": [1, 2]}),
+            json!({"task": "find the port", "found": 8443}),
+        ] {
+            let reply = call(
+                "workflow_checkpoint_save",
+                json!({"sessionId": "talk", "context": context}),
+            );
+            checkpoints.push(text(&reply, "checkpointId"));
+        }
+        let pack = call(
+            "enrich_message",
+            json!({"session": "talk", "message": "Which port was it?", "max_tokens": 2000}),
+        );
+        let pack = text(&pack, "pack");
+        Self {
+            daemon,
+            _home: home,
+            session: "talk".to_owned(),
+            pack,
+            checkpoints,
+        }
+    }
+
+    /// Records something as another program.
+    pub fn record(&self, name: &str, args: Value) {
+        self.daemon.call(name, args);
+    }
+
+    /// Returns a link to the page.
+    pub fn link(&self) -> String {
+        text(&self.daemon.call("open_page", json!({})), "url")
+    }
+
+    /// Returns the session with the conversation.
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// Returns the pack.
+    pub fn pack(&self) -> &str {
+        &self.pack
+    }
+
+    /// Returns the checkpoints, the older one first.
+    pub fn checkpoints(&self) -> &[String] {
+        &self.checkpoints
+    }
+}
+
+fn text(reply: &Value, member: &str) -> String {
+    let text = reply[member].as_str();
+    text.unwrap_or_else(|| panic!("{member} in {reply}"))
+        .to_owned()
+}
