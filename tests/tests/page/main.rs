@@ -288,3 +288,38 @@ async fn views_are_accessible() {
     }
     browser.close().await;
 }
+
+/// A session as one file: text, without scripts, and nothing in the console.
+#[tokio::test]
+async fn an_exported_session_is_one_file_of_text() {
+    let memory = Memory::new();
+    let hostile =
+        "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'> \u{202e}";
+    memory.record(
+        "record_message",
+        json!({"session": "talk", "sender": "user", "content": hostile}),
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("talk.html");
+    std::fs::write(&path, memory.export("talk")).expect("the file is written");
+    let browser = Browser::start().await;
+    browser.visit(&format!("file://{}", path.display())).await;
+    let shown = browser.text("main").await;
+    for text in [
+        "The gateway listens on port 8443",
+        "<script>window.hacked = 1</script>",
+        "U+202E",
+        "get_pull_request",
+    ] {
+        assert!(shown.contains(text), "{text}: {shown}");
+    }
+    assert_eq!(
+        browser
+            .run("return window.hacked === undefined", vec![])
+            .await,
+        json!(true)
+    );
+    assert_eq!(browser.count("script, img, link").await, 0);
+    assert_eq!(browser.console().await, Vec::<String>::new());
+    browser.close().await;
+}

@@ -6,7 +6,7 @@ use tests::{Daemon, Home};
 /// A daemon and what it has recorded.
 pub struct Memory {
     daemon: Daemon,
-    _home: Home,
+    home: Home,
     session: String,
     pack: String,
     checkpoints: Vec<String>,
@@ -66,7 +66,7 @@ impl Memory {
         let pack = text(&pack, "pack");
         Self {
             daemon,
-            _home: home,
+            home,
             session: "talk".to_owned(),
             pack,
             checkpoints,
@@ -81,6 +81,21 @@ impl Memory {
     /// Returns a link to the page.
     pub fn link(&self) -> String {
         text(&self.daemon.call("open_page", json!({})), "url")
+    }
+
+    /// Returns what `lore page --export` writes.
+    pub fn export(&self, session: &str) -> Vec<u8> {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_lore-under-test"))
+            .args(["page", "--export", session])
+            .env("LORE_HOME", self.home.path())
+            .output()
+            .expect("lore runs");
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        output.stdout
     }
 
     /// Returns the session with the conversation.

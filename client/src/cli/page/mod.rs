@@ -1,17 +1,19 @@
 //! `lore page`: a page to look at everything with a browser.
 
+mod export;
+
 use std::env;
 use std::ffi::OsString;
 use std::process::{Command as Process, Stdio};
 
 use lore::protocol::page::OpenPageReply;
 
-use super::command::Command;
-use super::flag::{Fields, Flag};
-use super::output::{self, Output};
-use super::parser::Matches;
-use super::report::read;
-use super::{Caller, Exit, Failure, variable};
+use crate::cli::command::Command;
+use crate::cli::flag::{Fields, Flag};
+use crate::cli::output::{self, Output};
+use crate::cli::parser::Matches;
+use crate::cli::report::read;
+use crate::cli::{Caller, Exit, Failure, variable};
 
 /// `lore page`.
 pub const PAGE: Command = Command::client(
@@ -21,12 +23,21 @@ pub const PAGE: Command = Command::client(
 )
 .details(
     "Prints a link and opens the browser. The link works once, within five minutes, in a browser on this machine. Only then the \
-     daemon listens for browsers, and it stops when it has had no viewer for half an hour. The page changes nothing.",
+     daemon listens for browsers, and it stops when it has had no viewer for half an hour. The page changes nothing. \
+     --export writes one session as an HTML file without scripts, with what `lore session export` has of it.",
 )
-.flags(&[&[Flag::switch("no-open", "Only print the link").local()]])
-.examples(&["lore page", "lore page --no-open"]);
+.flags(&[&[
+    Flag::switch("no-open", "Only print the link").local(),
+    Flag::text("export", "SESSION", "Write this session as one HTML file, to standard output")
+        .local()
+        .conflicts(&["no-open"]),
+]])
+.examples(&["lore page", "lore page --no-open", "lore page --export outage"]);
 
 fn page(matches: &Matches, caller: &mut Caller) -> Result<Exit, Failure> {
+    if let Some(session) = matches.text("export") {
+        return export::export(session, caller);
+    }
     let reply = caller.call("open_page", Fields::default())?;
     if caller.output == Output::Json {
         output::write_json(&reply)?;
