@@ -1,6 +1,7 @@
 //! A headless Chromium with a driver of its own.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 
 use super::memory::Memory;
@@ -24,11 +26,14 @@ pub struct Browser {
     _profile: tempfile::TempDir,
 }
 
+/// The driver and, in its process group, the browser.
 struct Driver(Child);
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        let _ = self.0.kill();
+        let group = i32::try_from(self.0.id()).ok().and_then(Pid::from_raw);
+        // A test that failed has not ended its browser.
+        let _ = group.map(|group| kill_process_group(group, Signal::KILL));
         let _ = self.0.wait();
     }
 }
@@ -45,6 +50,7 @@ impl Browser {
     pub async fn start() -> Self {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
+            .process_group(0)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

@@ -78,7 +78,7 @@ impl Agents {
 impl Agent {
     fn saw(&mut self, entry: &Entry) {
         self.seen = self.seen.max(entry.at);
-        self.tally.add(entry.at);
+        self.tally.add(entry.at, entry.mark);
         self.events += 1;
         self.kind.clone_from(&entry.kind);
         self.client.clone_from(&entry.client);

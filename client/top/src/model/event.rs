@@ -7,6 +7,7 @@ use lore::event_words;
 use lore::protocol::log::Event;
 use lore::sanitize;
 
+use super::mark::Mark;
 use crate::clock::UnixMicros;
 
 /// Limit on stored events.
@@ -34,6 +35,8 @@ pub struct Entry {
     pub session: Option<String>,
     /// Whether it is bookkeeping.
     pub is_internal: bool,
+    /// What it is on a time axis.
+    pub mark: Mark,
     /// What was said or done, in words.
     pub summary: String,
 }
@@ -51,6 +54,7 @@ impl Entry {
             client: name(&event.client),
             session: event.session.as_ref().map(|session| name(session.as_str())),
             is_internal: event_words::is_internal(&event.kind, &event.client, &payload),
+            mark: Mark::of(&event.kind, &payload),
             summary: event_words::event_words(&event.kind, &payload, SUMMARY_CHARS),
         }
     }

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod counts;
 pub mod event;
 pub mod latency;
+pub mod mark;
 
 #[cfg(test)]
 pub mod tests;
@@ -21,6 +22,7 @@ use agents::Agents;
 use counts::Tally;
 use event::{Entry, Events};
 use latency::Latency;
+use mark::Mark;
 
 use crate::clock::UnixMicros;
 
@@ -213,6 +215,12 @@ impl Model {
             .map_or(0, |tally| tally.count(self.now))
     }
 
+    /// Returns the last minutes of a session as a lane.
+    pub fn lane(&self, session: &str) -> String {
+        let tally = self.tallies.get(session).cloned().unwrap_or_default();
+        tally.lane(self.now)
+    }
+
     fn take_status(&mut self, status: Box<StatusReply>, took: Duration) {
         self.took("status", took);
         self.link = ConnectionState::Reached(self.now);
@@ -248,7 +256,7 @@ impl Model {
             }
             self.agents.saw(&entry);
             if let Some(session) = &entry.session {
-                self.count(session, entry.at);
+                self.count(session, entry.at, entry.mark);
             }
             let entry = Arc::new(entry);
             if let Some(opened) = &mut self.opened
@@ -260,7 +268,7 @@ impl Model {
         }
     }
 
-    fn count(&mut self, session: &str, at: UnixMicros) {
+    fn count(&mut self, session: &str, at: UnixMicros, mark: Mark) {
         if !self.tallies.contains_key(session) && self.tallies.len() >= TALLIES_MAX {
             let now = self.now;
             self.tallies.retain(|_, tally| tally.count(now) > 0);
@@ -268,7 +276,10 @@ impl Model {
                 self.tallies.pop_first();
             }
         }
-        self.tallies.entry(session.to_owned()).or_default().add(at);
+        self.tallies
+            .entry(session.to_owned())
+            .or_default()
+            .add(at, mark);
     }
 
     fn took(&mut self, what: &'static str, took: Duration) {

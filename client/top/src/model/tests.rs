@@ -106,6 +106,7 @@ pub fn event(position: u64, at: i64, agent: &str, kind: &str, session: Option<&s
         client: "lore/0.1.0".to_owned(),
         session: session.map(str::to_owned),
         is_internal: false,
+        mark: super::mark::Mark::Step,
         summary: format!("step={position}"),
     }
 }

@@ -9,6 +9,7 @@ use super::sheet::{CellText, Column};
 use crate::clock::UnixMicros;
 use crate::listing::{Fact, Item, Pane};
 use crate::model::Model;
+use crate::model::mark::Mark;
 
 /// Returns the columns of a pane.
 pub const fn columns(pane: Pane) -> &'static [Column] {
@@ -22,7 +23,8 @@ pub const fn columns(pane: Pane) -> &'static [Column] {
                     Column::text("PROJECT", 12, 30, 7),
                     Column::text("STATE", 7, 7, 4),
                     Column::number("STEPS", 7, 3),
-                    Column::number("5 MIN", 6, 6),
+                    Column::number("5 MIN", 6, 8),
+                    Column::text("NOW", 10, 10, 6),
                     Column::number("LAST", 7, 1),
                 ]
             }
@@ -118,6 +120,7 @@ pub fn cells(item: &Item<'_>, model: &Model, selected: Option<&SessionId>) -> Ve
             state(session.state),
             number(session.steps),
             number(recent),
+            lane(model, session.session.as_str()),
             UnixMicros::read(&session.last_activity).map_or_else(|| faint("-"), ago),
         ],
         Item::Agent(agent_name, agent) => vec![
@@ -176,6 +179,16 @@ pub fn cells(item: &Item<'_>, model: &Model, selected: Option<&SessionId>) -> Ve
             Fact::Text(text) => vec![faint("place"), name(fact_name), plain(text)],
         },
     }
+}
+
+/// The last five minutes of a session.
+fn lane(model: &Model, session: &str) -> CellText {
+    let lane = model.lane(session);
+    let tone = match lane.contains(Mark::Failure.letter()) {
+        true => Tone::Odd,
+        false => Tone::Plain,
+    };
+    (lane, tone)
 }
 
 fn or_dash(name: &str) -> &str {

@@ -17,6 +17,7 @@ use super::{plain, report};
 use crate::fetch::poll::Order;
 use crate::listing::Pane;
 use crate::model::event::Entry;
+use crate::model::mark::Mark;
 use crate::model::tests::{event, model, noon_and, page, session, sessions, status};
 use crate::model::{ConnectionLoss, Model, Update};
 use crate::screen::{KeyAction, Screen};
@@ -173,6 +174,7 @@ fn hostile_texts_are_harmless() {
     );
     let entry = Entry {
         client: HOSTILE.to_owned(),
+        mark: Mark::Step,
         summary: HOSTILE.to_owned(),
         ..event(1, 1, HOSTILE, HOSTILE, Some(HOSTILE))
     };
@@ -342,6 +344,7 @@ fn enter_opens_a_session() {
         (Pane::Events, Some(&selected))
     );
     let said = |position, words: &str, is_internal| Entry {
+        mark: Mark::Step,
         summary: words.to_owned(),
         is_internal,
         ..event(
