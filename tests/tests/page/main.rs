@@ -114,6 +114,14 @@ async fn views_go_back_in_time_and_back() {
     let past = browser.text("main").await;
     assert!(!past.contains("The gateway listens on port 8443"), "{past}");
     assert_eq!(browser.text("#as-of").await, "position 2");
+    browser.go("/search?q=gateway&at=3").await;
+    let found = browser.text("main").await;
+    assert!(found.contains("Only what was recorded up to"), "{found}");
+    assert!(
+        !found.contains("The gateway listens on port 8443"),
+        "{found}"
+    );
+    browser.run("history.back()", vec![]).await;
     browser.run("history.back()", vec![]).await;
     browser
         .until("document.getElementById('as-of').textContent === 'now'")

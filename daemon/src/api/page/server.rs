@@ -31,6 +31,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Time for answers in progress when the page closes.
 const CLOSE_MAX: Duration = Duration::from_secs(1);
 
+const NETWORK_HINT: &str = "The unit of the system-wide daemon has no network: docs/page.md says how to allow it the loopback.";
+
 /// Finds the memory of a user, by uid.
 pub type TenantsByUser = dyn Fn(u32) -> Pin<Box<dyn Future<Output = Result<TenantHandle, Refusal>> + Send>>
     + Send
@@ -82,9 +84,8 @@ impl PageServer {
                 }
                 Err(error) => {
                     let message = format!("no port of the loopback can be listened on: {error}");
-                    let _ = request
-                        .reply
-                        .send(Err(ErrorBody::new(Code::Internal, message)));
+                    let refusal = ErrorBody::new(Code::Internal, message).hint(NETWORK_HINT);
+                    let _ = request.reply.send(Err(refusal));
                 }
             }
         }

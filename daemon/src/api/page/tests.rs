@@ -386,6 +386,52 @@ async fn views_follow_the_log() {
     assert!(text.contains("text/event-stream"), "{text}");
 }
 
+/// Browsers that follow and never read on take a stream each, and nothing from others; the next one learns why it gets none.
+#[tokio::test]
+async fn streams_are_bounded_and_calls_still_answered() {
+    let fixture = Fixture::open(LONG);
+    let browser = fixture.browser(ADA).await;
+    let request = format!(
+        "GET /live?after=0 HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n\r\n",
+        browser.port, browser.cookie
+    );
+    let mut open = Vec::new();
+    for _ in 0..24 {
+        let mut stream = TcpStream::connect(("127.0.0.1", browser.port))
+            .await
+            .unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        assert_eq!(&head, b"HTTP/1.1 200");
+        open.push(stream);
+    }
+    let refused = browser.get("/live?after=0", "").await;
+    assert_eq!(refused.status, 429, "{}", refused.body);
+    assert!(
+        refused.body.contains("Close some of them"),
+        "{}",
+        refused.body
+    );
+    fixture
+        .record(0, "create_session", json!({"session": "new"}))
+        .await;
+    assert_eq!(browser.call("list_sessions", &json!({})).await.status, 200);
+    drop(open);
+    // The daemon notices that they are gone.
+    loop {
+        let mut stream = TcpStream::connect(("127.0.0.1", browser.port))
+            .await
+            .unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut head = [0; 12];
+        stream.read_exact(&mut head).await.unwrap();
+        if &head == b"HTTP/1.1 200" {
+            break;
+        }
+    }
+}
+
 /// The port is open only while it has a viewer, and the next link opens another one.
 #[tokio::test]
 async fn the_page_closes_without_a_viewer() {

@@ -1,6 +1,6 @@
 // Health: whether the daemon keeps up, what it takes, and what a person should know.
 
-import { call } from "/files/data.js";
+import { call, state } from "/files/data.js";
 import { empty, h, link, size, stored, table, time, word } from "/files/dom.js";
 import { section } from "/files/session.js";
 
@@ -25,6 +25,7 @@ async function render({ signal }) {
   ];
   return [
     h("h1", {}, "Health"),
+    state.asOf === null ? null : h("p", { class: "quiet" }, "Health is always of now."),
     status.warnings.length ? section("What you should know", h("ul", {}, status.warnings.map((one) => h("li", { class: "bad" }, word(one, 500)))))
       : h("p", {}, "Nothing needs your attention."),
     h("dl", { class: "facts" }, facts.filter(([, value]) => value !== undefined).map(([name, value]) => [h("dt", {}, name), h("dd", {}, word(value, 200))])),

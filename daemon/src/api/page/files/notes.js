@@ -1,6 +1,6 @@
 // Notes: a project's context files, and who changed what in them.
 
-import { call, callAsOf } from "/files/data.js";
+import { call, callAsOf, state } from "/files/data.js";
 import { empty, h, link, size, stored, table, time, word } from "/files/dom.js";
 import { section } from "/files/session.js";
 
@@ -19,6 +19,7 @@ async function render({ query, signal }) {
     word(context.updated_by || "", 40), context.updated_at ? time(context.updated_at) : "", context.errors ? h("span", { class: "bad" }, `${context.errors} errors`) : ""]));
   return [
     h("h1", {}, "Notes"),
+    state.asOf === null ? null : h("p", { class: "quiet" }, "The list is of now; each file opens as of the position."),
     rows.length ? table("Context files", ["Project", "File", "Version", "Size", "By", "When", ""], rows)
       : empty("No project has notes yet.", "`lore project init` makes a project of a folder; agents write its notes with `update_context`."),
   ];
@@ -35,7 +36,7 @@ async function one(project, file, version, signal) {
     h("p", {}, found.updated_at ? [time(found.updated_at), " by ", word(found.updated_by || "", 40)] : "", " ", h("span", { class: "quiet" }, word(found.path || "", 200))),
     section("Content", found.content === undefined ? empty("Nothing is written.", "An agent or a person writes it first.") : h("div", { class: "note" }, markdown(found.content))),
     change ? section("What this version changed", lines(change.diff)) : null,
-    section("Versions", table("Versions, the newest first", ["Version", "When", "By", "How", "Sections"], history.versions.map((one) => [
+    section("Versions", table("Versions, the newest first", ["Version", "When", "By", "How", "Sections"], history.versions.filter((one) => state.asOf === null || one.position <= state.asOf).map((one) => [
       link(path(project, file, one.version), one.version), time(one.at), word(one.agent, 40), one.change, word((one.changed_sections || []).join(", "), 120)]))),
   ];
 }
@@ -44,7 +45,7 @@ async function one(project, file, version, signal) {
 function lines(diff) {
   return h("pre", { class: "stored diff" }, diff.split("\n").slice(0, 2000).map((line) => {
     const kind = line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@@") ? "place" : "";
-    return h("span", { class: kind }, word(line, 2000), "\n");
+    return h("span", { class: kind }, stored(line, "span"), "\n");
   }));
 }
 

@@ -92,11 +92,32 @@ class Timeline {
       const last = this.marks[this.marks.length - 1];
       const isDay = oldest && last && last.ms - oldest.ms > DAY;
       if (until === undefined || (isDay && this.marks.length > 200)) break;
-      if (this.marks.length > 4 * PAGE && this.element.childElementCount === 0) break;
+      // The rest is loaded when the axis is moved there.
+      if (this.marks.length >= 4 * PAGE) break;
     }
     this.earlier = until;
     this.fit();
     this.fill();
+  }
+
+  // Loads older marks when the axis shows a time before the oldest one.
+  async more() {
+    const isWanted = this.earlier !== undefined && this.marks.length < MARKS_MAX && this.from < (this.marks[0]?.ms ?? Infinity);
+    if (!isWanted || this.isLoading) return;
+    this.isLoading = true;
+    try {
+      const page = await call("timeline", { until: this.earlier, limit: PAGE, project: this.project }, this.signal);
+      this.earlier = page.before;
+      const chosen = this.marks[this.chosen];
+      this.take(page, true);
+      this.chosen = chosen ? this.marks.findIndex((mark) => mark.position === chosen.position) : -1;
+      this.redraw();
+    } catch {
+      this.earlier = undefined;
+    } finally {
+      this.isLoading = false;
+    }
+    this.more();
   }
 
   // Loads what was recorded since.
@@ -258,6 +279,7 @@ class Timeline {
     this.from = at - width * share;
     this.to = this.from + width;
     this.redraw();
+    this.more();
   }
 
   pan(share) {
@@ -265,6 +287,7 @@ class Timeline {
     this.from += by;
     this.to += by;
     this.redraw();
+    this.more();
   }
 
   step(by) {

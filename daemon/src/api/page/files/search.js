@@ -1,6 +1,6 @@
 // Search: one field over everything, with filters as chips.
 
-import { call } from "/files/data.js";
+import { call, state } from "/files/data.js";
 import { empty, h, highlighted, link, time, word } from "/files/dom.js";
 
 const KINDS = ["document", "message", "step", "context", "checkpoint"];
@@ -28,18 +28,22 @@ async function render({ query, signal }) {
   }));
   const top = [h("h1", {}, "Search"), form, chips];
   if (!words.trim()) return [...top, empty("Search everything that was recorded.", "By words and by meaning: prompts, answers, results of tools, notes, documents, checkpoints.")];
+  // A search ends at a time: that of the position.
+  const last = state.asOf === null ? null : await call("read_events", { from: state.asOf, limit: 1 }, signal).then((page) => page.events[0]);
   const found = await call("search", {
     query: words, search_type: query.get("mode") || "hybrid", max_results: 20, include_content: false,
     kinds: kinds.length ? kinds : undefined, project: query.get("project") || undefined, since: query.get("since") || undefined,
-    next: query.get("next") || undefined,
+    until: last?.time, next: query.get("next") || undefined,
   }, signal);
+  // Times of a search are seconds.
+  const results = found.results.filter((one) => state.asOf === null || one.position <= state.asOf);
   const next = new URLSearchParams(query);
   if (found.next) next.set("next", found.next);
   return [
     ...top,
     h("p", { class: "quiet" }, `${found.total} matches, searched by ${found.search_type_used}. The score says how often a hit with such matches was right on test collections.`,
-      found.partial ? ` ${found.partial}` : ""),
-    found.results.length ? h("ol", { class: "results" }, found.results.map(result)) : empty("Nothing matches.", "Try fewer words, another kind, or a search by meaning (vector)."),
+      last ? [" Only what was recorded up to ", time(last.time), "."] : "", found.partial ? ` ${found.partial}` : ""),
+    results.length ? h("ol", { class: "results" }, results.map(result)) : empty("Nothing matches.", "Try fewer words, another kind, or a search by meaning (vector)."),
     found.next ? h("p", {}, link(`/search?${next}`, "More")) : null,
   ];
 }

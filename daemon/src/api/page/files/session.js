@@ -106,13 +106,15 @@ function step(id, one) {
     if (!details.open || details.dataset.read) return;
     details.dataset.read = "yes";
     try {
+      const part = one.bytes > 65536 ? { from: 0, bytes_max: 65536 } : {};
       const [whole, why] = await Promise.all([
-        callAsOf("get_step", { session: id, step: one.step, attempt: one.attempt, from: 0, bytes_max: 65536 }),
+        callAsOf("get_step", { session: id, step: one.step, attempt: one.attempt, ...part }),
         call("why", { session: id, step: one.step, attempt: one.attempt }).catch(() => ({ used_by: [] })),
       ]);
       inside.replaceChildren(
         h("h3", {}, "Parameters"), stored(typeof whole.parameters === "string" ? whole.parameters : JSON.stringify(whole.parameters, null, 2)),
         h("h3", {}, whole.error ? "Error" : "Result"), stored(whole.error || whole.result),
+        values(whole.extracted),
         h("p", {}, link(`/event/${one.position}`, `event ${one.position}`), why.used_by?.length
           ? [". Given to models in ", why.used_by.map((pack) => [link(`/given/${encodeURIComponent(pack.pack)}`, `pack at ${pack.position}`), " "])] : ""));
     } catch (error) {
@@ -120,6 +122,14 @@ function step(id, one) {
     }
   });
   return details;
+}
+
+// The values that variables such as ID_FROM_STEP_2 resolve to.
+function values(extracted) {
+  const rows = Object.entries(extracted || {}).filter(([, found]) => !(Array.isArray(found) && found.length === 0));
+  if (rows.length === 0) return null;
+  const text = (found) => (Array.isArray(found) ? found.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join(", ") : JSON.stringify(found));
+  return h("dl", { class: "facts" }, rows.map(([name, found]) => [h("dt", {}, name), h("dd", {}, word(text(found), 500))]));
 }
 
 async function renderEvent({ path, signal }) {
