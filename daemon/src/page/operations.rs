@@ -1,11 +1,17 @@
 //! The `open_page` operation.
 
+use std::time::Duration;
+
 use lore::protocol::page::{OpenPageArgs, OpenPageReply};
 use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::{LinkRequest, PageRequests};
 use crate::error::{Code, Refusal};
 use crate::operation::{Access, Call, MemoryBound, Op, Operation};
+
+/// Time for the page to open.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// The operations of this module.
 pub const OPERATIONS: &[Operation] = &[Operation::of::<OpenPage>()];
@@ -38,7 +44,14 @@ impl Op for OpenPage {
         let uid = call.caller.actor.uid;
         let request = LinkRequest { uid, reply };
         requests.0.send(request).await.map_err(|_| gone())?;
-        let url = link.await.map_err(|_| gone())?.map_err(Refusal::from)?;
+        let link = timeout(ANSWER_MAX, link).await.map_err(|_| {
+            let seconds = ANSWER_MAX.as_secs();
+            Refusal::new(
+                Code::Timeout,
+                format!("the page did not open within {seconds} s"),
+            )
+        })?;
+        let url = link.map_err(|_| gone())?.map_err(Refusal::from)?;
         Ok(OpenPageReply {
             url,
             warnings: Vec::new(),

@@ -170,7 +170,7 @@ mod tests {
 
     /// Reads whose replies cannot exceed a line: they hold one small thing, have a budget of their own, or are bounded by
     /// what was registered.
-    const BOUNDED: [&str; 20] = [
+    const BOUNDED: [&str; 21] = [
         "backup_blob",
         "diff_context",
         "diff_session",
@@ -187,6 +187,7 @@ mod tests {
         "list_shares",
         "list_sources",
         "list_templates",
+        "open_page",
         "status",
         "verify_log",
         "who",

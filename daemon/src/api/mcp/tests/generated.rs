@@ -14,12 +14,14 @@ const REFUSED_PERCENT_MAX: usize = 2;
 
 /// Operations whose arguments must name a folder that exists, or hold an export; a schema cannot say that. And one that
 /// waits.
-const NOT_GENERATED: [&str; 5] = [
+const NOT_GENERATED: [&str; 6] = [
     "add_source",
     "follow_events",
     "import_log",
     "import_session",
     "init_project",
+    // It asks a server that only a running daemon has.
+    "open_page",
 ];
 
 /// Refusals that depend on what is stored, by a part of their message.
