@@ -279,6 +279,8 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
             json!({"from": 1, "limit": 1000}),
         ]),
         "commit_cursor" => one(json!({"name": "c".repeat(100), "position": 1})),
+        "timeline" => one(json!({"limit": 4000})),
+        "open_page" => one(json!({})),
         "status" => one(json!({"prometheus": true})),
         "verify_log" => one(json!({})),
         "backup" => one(json!({"bytes_max": 16 << 20})),
