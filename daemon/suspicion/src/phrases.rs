@@ -23,7 +23,8 @@ pub struct Phrases {
     texts: Vec<Box<[u8]>>,
     /// For each hash of three bytes: bit `n` if a phrase that begins with them is listed under its first `n` bytes.
     lengths: Vec<u8>,
-    /// A bit for each hash of a key. Without it there is no such list: the hash table is larger than the fastest cache.
+    /// A bit for each hash of a key (a Bloom filter). If it is 0, no list has the key. It fits into the L1 cache; the slots
+    /// do not.
     keys: Vec<u64>,
     /// A hash table of the lists; linear probing.
     slots: Vec<Slot>,

@@ -94,7 +94,7 @@ mod tests {
             "https://",
         ];
         for file in FILES.iter().chain([&DOCUMENT]) {
-            // The name space of SVG is no address.
+            // The XML namespace of SVG looks like an address; nothing is loaded from it.
             let text = file.text.replace("http://www.w3.org/2000/svg", "");
             for word in forbidden {
                 assert!(!text.contains(word), "{}: {word}", file.path);

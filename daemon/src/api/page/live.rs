@@ -1,4 +1,4 @@
-//! The stream of a view: tells it that something was recorded. The view then asks for what it shows.
+//! Server-sent events for a view: each has the newest position of the log. The view then calls its operations again.
 
 use std::convert::Infallible;
 use std::time::Duration;

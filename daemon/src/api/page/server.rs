@@ -96,7 +96,7 @@ impl PageServer {
         let connections = TaskTracker::new();
         let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
-            // While a stream is open, its end is looked for as often.
+            // An open stream is a viewer. Looking again after the whole time is early enough: the time begins anew at its end.
             let idle_from = page.access.idle_from(self.idle_max);
             let look_at = idle_from.unwrap_or_else(|| Instant::now() + self.idle_max);
             let accepted = async {
@@ -156,6 +156,6 @@ fn give_link(page: &Page, request: LinkRequest) {
     let link = page
         .access
         .link(request.uid, Clock::System.random(), Instant::now());
-    // Whoever asked may be gone; the link then ends by itself.
+    // If the caller has disconnected, the link expires unused.
     let _ = request.reply.send(Ok(link));
 }

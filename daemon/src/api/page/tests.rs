@@ -360,7 +360,7 @@ async fn bad_requests_get_the_operations_answers() {
     assert_eq!(beyond.json()["marks"], json!([]));
 }
 
-/// A stream says that something was recorded; a browser that goes away is no viewer any more.
+/// A stream sends the newest position when something is recorded.
 #[tokio::test]
 async fn views_follow_the_log() {
     let fixture = Fixture::open(LONG);
@@ -430,6 +430,65 @@ async fn streams_are_bounded_and_calls_still_answered() {
             break;
         }
     }
+}
+
+/// The axis has a lane for each session of an agent, and marks that say what events are, page by page.
+#[tokio::test]
+async fn the_timeline_says_what_happened() {
+    let fixture = Fixture::open(LONG);
+    let calls = [
+        ("create_session", json!({"session": "s"})),
+        (
+            "record_message",
+            json!({"session": "s", "sender": "user", "content": "Why?"}),
+        ),
+        (
+            "record_step",
+            json!({"session": "s", "tool": "grep", "result": {"id": 1}}),
+        ),
+        (
+            "record_step",
+            json!({"session": "s", "tool": "Bash", "error": "refused", "success": false}),
+        ),
+        (
+            "workflow_checkpoint_save",
+            json!({"sessionId": "s", "context": {"task": "find out"}}),
+        ),
+    ];
+    for (name, args) in calls {
+        fixture.record(0, name, args).await;
+    }
+    let browser = fixture.browser(ADA).await;
+    let all = browser.call("timeline", &json!({})).await.json();
+    let lanes = all["lanes"].as_array().unwrap();
+    assert!(lanes.iter().any(|lane| lane["session"] == "s"), "{all}");
+    let marks = all["marks"].as_array().unwrap();
+    let mark = |position: u64| {
+        marks
+            .iter()
+            .find(|mark| mark["position"] == position)
+            .unwrap()
+    };
+    let kinds = [(1, "session"), (2, "prompt"), (3, "step"), (4, "failure")];
+    for (position, kind) in kinds {
+        assert_eq!(mark(position)["kind"], kind, "{all}");
+    }
+    assert_eq!(mark(4)["tool"], "Bash");
+    assert!(
+        marks.iter().any(|mark| mark["kind"] == "checkpoint"),
+        "{all}"
+    );
+    assert!(all.get("before").is_none(), "{all}");
+    let args = json!({"until": 4, "limit": 2});
+    let page = browser.call("timeline", &args).await.json();
+    let positions = page["marks"].as_array().unwrap().iter();
+    let positions: Vec<_> = positions.map(|mark| &mark["position"]).collect();
+    assert_eq!(
+        (positions, &page["before"]),
+        (vec![&json!(3), &json!(4)], &json!(2))
+    );
+    let other = browser.call("timeline", &json!({"session": "none"})).await;
+    assert_eq!(other.json()["marks"], json!([]));
 }
 
 /// The port is open only while it has a viewer, and the next link opens another one.
