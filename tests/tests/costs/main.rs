@@ -27,6 +27,9 @@ const LORE: &str = env!("CARGO_BIN_EXE_lore-under-test");
 
 /// Jobs begin up to 2 s after a start, and memtables are flushed after 5 s. From then on nothing is due.
 const IDLE_FROM: Duration = Duration::from_millis(8_000);
+/// Rows are read from memory in every sample. By default the clock decides which samples read them from tables, whose
+/// blocks are decoded, and which samples write them there.
+const NEVER_FLUSHED: &str = "[engine]\nflush_idle_ms = 86400000";
 const START_MAX: Duration = Duration::from_secs(120);
 const IDLE: Duration = Duration::from_secs(60);
 
@@ -130,6 +133,7 @@ fn start(home: &Home, meter: &impl Meter) -> Daemon {
 fn count_scene(processor: usize, mut meter: impl Meter, program: &str, scene: Scene) -> Costs {
     keep_to_processor(processor);
     let home = home_with_store(program);
+    home.configure(NEVER_FLUSHED);
     let daemon = start(&home, &meter);
     let mut driver = Driver::new(&daemon);
     let mut costs = Costs::new();
