@@ -8,6 +8,7 @@ use lore::paths::{Paths, ensure_folder};
 
 use crate::config::Config;
 use crate::documents::ingest_worker;
+use crate::log_admin::HealthChecks;
 use crate::mailboxes::MailRoots;
 use crate::sandbox::{Confinement, Landlock, SandboxNeeds, confine, keep_to_ourselves};
 use crate::service::{InheritedSocket, SocketError, ensure_folder_for, handed_over};
@@ -24,6 +25,8 @@ pub struct PrivilegedInit {
     pub handed_over: Option<InheritedSocket>,
     /// Folders of mailboxes, if they could be made.
     pub mail_roots: MailRoots,
+    /// The checks of the program's doctor, for a daemon of one user.
+    pub health_checks: Option<HealthChecks>,
 }
 
 impl PrivilegedInit {
@@ -63,6 +66,7 @@ impl PrivilegedInit {
             sandbox: Some(sandbox),
             handed_over,
             mail_roots,
+            health_checks: None,
         })
     }
 }

@@ -123,8 +123,9 @@ pub const WHY: Command = Command::call_with(
     .unless("step"),
     Flag::number("step", "NUMBER", "A step of the session instead").conflicts(&["what"]),
     Flag::number("attempt", "NUMBER", "Attempt at the step").requires("step"),
+    Flag::switch("text", "Also print the text of the pack as the model received it, and what was left out").sends("text"),
 ]])
-.examples(&["lore why p-01k9", "lore why 120", "lore why --step 2"]);
+.examples(&["lore why p-01k9", "lore why p-01k9 --text", "lore why 120", "lore why --step 2"]);
 
 fn subject(matches: &Matches, _: &Caller, fields: &mut Fields) -> Result<(), Failure> {
     matches
@@ -155,7 +156,7 @@ fn about(what: &str, fields: &mut Fields) -> Result<(), Failure> {
     }
 }
 
-fn why(reply: &Value, _: &Matches) -> Rendered {
+fn why(reply: &Value, matches: &Matches) -> Rendered {
     let (of, pack, used) = (at(reply, "of"), at(reply, "pack"), list(reply, "used_by"));
     let mut text = String::new();
     if !of.is_null() {
@@ -168,6 +169,7 @@ fn why(reply: &Value, _: &Matches) -> Rendered {
         if !events.is_empty() {
             text += &format!("is based on\n{}", rows(EVENTS, events));
         }
+        text += &given_text(at(pack, "text"), matches.is("text"));
     }
     if !used.is_empty() {
         let columns = &[
@@ -184,6 +186,30 @@ fn why(reply: &Value, _: &Matches) -> Rendered {
     }
     Rendered::good(text)
 }
+
+/// Formats the text of a pack, if it is asked for.
+fn given_text(given: &Value, is_wanted: bool) -> String {
+    let Some(text) = at(given, "text").as_str() else {
+        return match is_wanted {
+            true => "its text is not kept: it was forgotten, or is older than texts are kept (packs.text_days)\n",
+            false => "",
+        }
+        .to_owned();
+    };
+    let left_out = list(given, "left_out");
+    let left_out = match left_out.is_empty() {
+        true => String::new(),
+        false => format!("left out\n{}", rows(LEFT_OUT, left_out)),
+    };
+    let text = text_for(text, is_terminal());
+    format!("{left_out}the text\n{text}\n")
+}
+
+const LEFT_OUT: &[Column] = &[
+    column("position", "{position}"),
+    column("part", "{part}"),
+    column("why", "{why}"),
+];
 
 /// Formats an event as one line.
 fn event(of: &Value) -> String {

@@ -9,6 +9,7 @@ mod cbor;
 pub mod checkpoints;
 mod common;
 pub mod coordination;
+pub mod diagnose;
 pub mod documents;
 pub mod entities;
 mod error;

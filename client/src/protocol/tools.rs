@@ -33,6 +33,7 @@ pub const READ_OPERATIONS: &[&str] = &[
     "backup_objects",
     "brief",
     "context_history",
+    "diagnose",
     "diff_context",
     "diff_session",
     "explore_document_structure",

@@ -4,6 +4,7 @@
 //! Sessions are chosen by what they have in common with the branch, the files and the topic of the work, and only then by age.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::budget::{TokenCount, cut, fit, one_line};
 use crate::text::beginning;
@@ -112,6 +113,10 @@ pub struct Brief {
     pub text: String,
     /// For each entry in it, its section and its place in the input.
     pub pieces: Vec<(BriefSection, usize)>,
+    /// The same in the order of the text, each with its range of bytes in the text.
+    pub ranges: Vec<((BriefSection, usize), Range<usize>)>,
+    /// The entries for which there was no space, the most important first.
+    pub left_out: Vec<(BriefSection, usize)>,
 }
 
 struct Piece {
@@ -170,23 +175,30 @@ pub fn brief(input: &BriefInput, budget: usize, count: TokenCount) -> Brief {
     let costs: Vec<usize> = ranked.iter().map(|(_, cost)| *cost).collect();
     let ranked: Vec<Piece> = ranked.into_iter().map(|(piece, _)| piece).collect();
     let taken = fit(count, budget, &costs, &|taken| {
-        render(ranked.get(..taken).unwrap_or_default())
+        render(ranked.get(..taken).unwrap_or_default()).0
     });
-    let held = ranked.get(..taken).unwrap_or_default();
+    let (held, rest) = ranked.split_at_checked(taken).unwrap_or_default();
     let mut pieces: Vec<(BriefSection, usize)> = held
         .iter()
         .map(|piece| (piece.section, piece.index))
         .collect();
     pieces.sort_unstable();
     pieces.dedup();
+    let (text, ranges) = render(held);
     Brief {
-        text: render(held),
+        text,
         pieces,
+        ranges,
+        left_out: rest
+            .iter()
+            .map(|piece| (piece.section, piece.index))
+            .collect(),
     }
 }
 
-fn render(pieces: &[Piece]) -> String {
-    let mut text = String::new();
+/// Returns the text, and what its parts consist of.
+fn render(pieces: &[Piece]) -> (String, Vec<((BriefSection, usize), Range<usize>)>) {
+    let (mut text, mut ranges) = (String::new(), Vec::new());
     for section in BriefSection::ALL {
         let mut of_section: Vec<&Piece> = pieces
             .iter()
@@ -201,10 +213,12 @@ fn render(pieces: &[Piece]) -> String {
                 text.push_str(section.title());
                 text.push('\n');
             }
+            let start = text.len();
             text.push_str(&piece.text);
+            ranges.push(((piece.section, piece.index), start..text.len()));
         }
     }
-    text
+    (text, ranges)
 }
 
 /// Returns the words that say what the work is about: of the topic, of the branch, and of the names of changed files.

@@ -1,6 +1,7 @@
 //! The wording of what is said: the decision itself in the line, with where it comes from, as information and not as an order.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use crate::budget::{TokenCount, cut, fit, one_line};
 use crate::durable::DurableKind;
@@ -289,6 +290,8 @@ pub struct ComposedLines {
     pub lines: usize,
     /// Number of lines about others, the first ones, that are in it.
     pub others: usize,
+    /// The ranges of these lines in the text, in bytes: of the lines, then of those about others.
+    pub ranges: Vec<Range<usize>>,
 }
 
 /// Composes lines, the most important first, and after them at most 150 tokens of lines about others, within a budget.
@@ -335,7 +338,14 @@ pub fn compose_lines(
         text
     };
     let taken = fit(count, budget, &costs, &render);
+    let mut end = heading.len();
+    let ranges = all.iter().take(taken).map(|line| {
+        let start = end + 1;
+        end = start + line.len();
+        start..end
+    });
     ComposedLines {
+        ranges: ranges.collect(),
         text: render(taken),
         lines: taken.min(own.len()),
         others: taken.saturating_sub(own.len()),

@@ -108,7 +108,7 @@ impl File {
         self.mcp.apply(&mut config)?;
         self.checkpoints.apply(&mut config)?;
         self.sessions.apply(&mut config)?;
-        self.packs.apply(&mut config.packs);
+        self.packs.apply(&mut config.packs)?;
         self.layers.apply(&mut config.words)?;
         config.projects = self.projects.settings()?;
         self.documents.apply(&mut config)?;
@@ -300,25 +300,49 @@ section! {
     }
 }
 
-/// `[packs]`: pruning of sessions.
+/// `[packs]`: pruning of sessions, and the texts of packs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct PacksTable {
     prune_automatically: bool,
+    text_days: Option<u64>,
 }
 
-impl PacksTable {
-    const SETTINGS: &[Setting] = &[Setting {
-        key: "packs.prune_automatically",
-        description: "Whether a session is pruned automatically once its messages exceed the token limit of the \
-            strategy.",
-        takes: ValueType::Flag,
-        acts: EffectTime::NextStart,
-        default: |config| Some(config.packs.prune_automatically.to_string()),
-    }];
+/// A hundred years.
+const TEXT_DAYS_MAX: u64 = 36_500;
 
-    fn apply(&self, room: &mut packs::PackSettings) {
+impl PacksTable {
+    const SETTINGS: &[Setting] = &[
+        Setting {
+            key: "packs.prune_automatically",
+            description: "Whether a session is pruned automatically once its messages exceed the token limit of the \
+                strategy.",
+            takes: ValueType::Flag,
+            acts: EffectTime::NextStart,
+            default: |config| Some(config.packs.prune_automatically.to_string()),
+        },
+        Setting {
+            key: "packs.text_days",
+            description: "Days for which the texts of packs are kept as models received them; 0 keeps none. What a \
+                pack rests on stays.",
+            takes: ValueType::Whole {
+                least: 0,
+                most: TEXT_DAYS_MAX,
+            },
+            acts: EffectTime::NextStart,
+            default: |config| Some(config.packs.text_days.to_string()),
+        },
+    ];
+
+    fn apply(&self, room: &mut packs::PackSettings) -> Result<(), Error> {
         room.prune_automatically = self.prune_automatically;
+        set(
+            &mut room.text_days,
+            "text_days",
+            self.text_days,
+            0,
+            TEXT_DAYS_MAX,
+        )
     }
 }
 

@@ -101,6 +101,9 @@ impl Tenant {
         let read_transcripts =
             capture::TranscriptCursors::new(folder.transcripts(), engine.store_id(), end);
         let mut extensions = Extensions::default();
+        if let Some(checks) = shared.prepared.health_checks.clone() {
+            extensions = extensions.with(checks);
+        }
         if shared.reaches_files && !config.resolvers.is_empty() {
             let resolvers =
                 Resolvers::new(config.resolvers.clone(), shared.prepared.broker.clone());

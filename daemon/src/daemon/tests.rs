@@ -11,6 +11,7 @@ mod captured_results;
 mod coordination;
 mod expiry;
 mod facts;
+mod given_texts;
 mod kept_contexts;
 mod memory_tool;
 mod own_sessions;

@@ -9,6 +9,7 @@ use crate::engine::{Command, DecisionContext};
 use crate::error::{Code, Refusal};
 use crate::events::{NewEvent, empty_body};
 use crate::log::{Body, EventScope, Hash, Log, LoggedEvent, Position, forgotten, names};
+use crate::packs::texts;
 use crate::sessions::{self, SessionEvent, SessionForgotten};
 use crate::store::{Blobs, Error, Rows, RowsMut};
 
@@ -113,6 +114,8 @@ pub struct ForgetSession {
     salt: [u8; 16],
     /// Objects that may become unused.
     pub objects: Vec<Hash>,
+    /// Packs whose texts may have something of it.
+    texts: Vec<Position>,
 }
 
 impl ForgetSession {
@@ -125,6 +128,7 @@ impl ForgetSession {
             body: empty_body(salt),
             salt,
             objects: Vec::new(),
+            texts: Vec::new(),
         }
     }
 }
@@ -154,7 +158,9 @@ impl Command for ForgetSession {
             events: counted.events,
             bytes: counted.all_bytes(),
         };
-        let resting = ForgottenContent::session(&session).packs(on.rows, on, Position(0))?;
+        let going = ForgottenContent::session(&session);
+        self.texts = going.texts(on.rows)?;
+        let resting = going.packs(on.rows, on, Position(0))?;
         let mut events = Forget::of_packs(on, resting, self.salt)?;
         let body = self.body.clone();
         let reported = SessionEvent::Forgotten(reported);
@@ -163,6 +169,7 @@ impl Command for ForgetSession {
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        texts::remove(rows, &self.texts);
         checkpoints::free_objects(rows, &self.objects)
     }
 }

@@ -8,8 +8,9 @@ use super::select::{Selection, StreamPart, Text, called};
 use crate::engine::EventLookup;
 use crate::error::Refusal;
 use crate::log::{Log, Position, StreamName};
+use crate::packs::texts::{self, PackText};
 use crate::packs::{self, Item, PackDependency};
-use crate::store::Rows;
+use crate::store::{Error, Rows};
 
 /// Forgotten content that packs may depend on.
 #[derive(Debug, Default)]
@@ -18,6 +19,8 @@ pub struct ForgottenContent<'g> {
     sessions: BTreeMap<&'g str, Position>,
     /// Document texts.
     texts: BTreeMap<&'g str, Vec<&'g Text>>,
+    /// The first position from which a text may have forgotten content that belongs to no session.
+    others: Option<Position>,
 }
 
 impl<'g> ForgottenContent<'g> {
@@ -27,6 +30,7 @@ impl<'g> ForgottenContent<'g> {
         Self {
             sessions: BTreeMap::from([(session, Position(0))]),
             texts: BTreeMap::new(),
+            others: None,
         }
     }
 
@@ -42,6 +46,11 @@ impl<'g> ForgottenContent<'g> {
             }
             for text in &part.texts {
                 going.texts.entry(&text.document).or_default().push(text);
+            }
+            if !matches!(part.stream, StreamName::Session(_)) {
+                let first = part.positions.first().copied().unwrap_or(Position(0));
+                let known = going.others.unwrap_or(first);
+                going.others = Some(known.min(first));
             }
         }
         let whole = selected.sessions.iter();
@@ -63,6 +72,19 @@ impl<'g> ForgottenContent<'g> {
         let session = one.session.as_deref().filter(|_| one.item.is_of_session());
         let since = session.and_then(|session| self.sessions.get(session));
         since.is_some_and(|since| *since < made)
+    }
+
+    /// Returns the packs whose texts may have forgotten content: those of these sessions or with something of them, and for other
+    /// content all that might have any of that kind. A text is a copy, so it is better to remove one too many.
+    pub fn texts(&self, rows: &dyn Rows) -> Result<Vec<Position>, Error> {
+        texts::find(rows, &|text: &PackText, made: Position| {
+            let mut sessions = text.sessions.iter();
+            let has_session = sessions.any(|session| {
+                let since = self.sessions.get(session.as_str());
+                since.is_some_and(|since| *since < made)
+            });
+            has_session || (text.has_others && self.others.is_some_and(|since| since < made))
+        })
     }
 
     /// Finds the dependent packs after a position.

@@ -14,6 +14,7 @@ use crate::log::{
     Body, EventScope, EventsErased, EventsForgotten, Hash, Log, Position, StreamName, forgotten,
     index,
 };
+use crate::packs::texts;
 use crate::sessions::{self, SessionEvent, SessionForgotten};
 use crate::store::{Error, RowsMut};
 
@@ -33,6 +34,8 @@ pub struct Forget {
     pub body: Body,
     /// Objects that may become unused.
     objects: Vec<Hash>,
+    /// Packs whose texts may have what is forgotten.
+    texts: Vec<Position>,
 }
 
 impl Forget {
@@ -44,6 +47,7 @@ impl Forget {
             is_by_rule: false,
             body: empty_body(salt),
             objects: Vec::new(),
+            texts: Vec::new(),
         }
     }
 
@@ -109,7 +113,9 @@ impl Forget {
             true => Position(0),
             false => self.selected.up_to,
         };
-        let resting = ForgottenContent::of(&self.selected).packs(on.rows, on, since)?;
+        let going = ForgottenContent::of(&self.selected);
+        self.texts = going.texts(on.rows)?;
+        let resting = going.packs(on.rows, on, since)?;
         let (events, bytes) = resting.add_to(&mut self.selected.parts);
         self.selected.reported.events += events;
         self.selected.reported.bytes += bytes;
@@ -362,6 +368,7 @@ impl Command for Forget {
     }
 
     fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        texts::remove(rows, &self.texts);
         checkpoints::free_objects(rows, &self.objects)
     }
 }

@@ -22,7 +22,7 @@ pub use select::ExaminedSessions;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::indexing_slicing)]
-mod tests;
+pub(crate) mod tests;
 
 // For the engine's tests, which decide real commands.
 #[cfg(test)]

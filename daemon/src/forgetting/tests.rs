@@ -25,7 +25,7 @@ async fn answer(cx: &Arc<Context>, name: &str, args: Value) -> Result<Value, Ref
 }
 
 /// Calls an operation that succeeds.
-pub(super) async fn call(cx: &Arc<Context>, name: &str, args: Value) -> Value {
+pub(crate) async fn call(cx: &Arc<Context>, name: &str, args: Value) -> Value {
     answer(cx, name, args).await.unwrap()
 }
 

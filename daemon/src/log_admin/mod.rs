@@ -4,6 +4,7 @@
 mod commit;
 mod compact;
 mod cursors;
+mod diagnose;
 mod events;
 mod follow;
 mod page;
@@ -17,6 +18,7 @@ pub mod verify_again;
 mod verify_log;
 
 pub use cursors::Cursors;
+pub use diagnose::HealthChecks;
 pub use retention_status::RetentionOutcome;
 pub use status::{origin, set_back};
 
@@ -26,6 +28,7 @@ use crate::operation::Operation;
 pub const OPERATIONS: &[Operation] = &[
     Operation::of::<commit::CommitCursor>(),
     Operation::of::<compact::Compact>(),
+    Operation::of::<diagnose::Diagnose>(),
     Operation::of::<follow::FollowEvents>(),
     Operation::of::<commit::ListCursors>(),
     Operation::of::<events::ReadEvents>(),

@@ -11,7 +11,7 @@ use lore::protocol::status::{
 
 use super::{RetentionOutcome, prometheus};
 use crate::clock::{Micros, format_time};
-use crate::engine::WriteState;
+use crate::engine::{PublishedState, WriteState};
 use crate::error::Refusal;
 use crate::log::{LOG, forgotten};
 use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
@@ -41,98 +41,7 @@ impl Op for Status {
 
     async fn call(call: Call<StatusArgs>) -> Result<StatusReply, Refusal> {
         let Call { cx, args, .. } = call;
-        let shared = Arc::clone(&cx);
-        let mut sizes = blocking(move || Ok(sizes(&shared))).await?;
-        let published = cx.read(None).await?;
-        let counts = sessions::counts(&published.snapshot)?;
-        let checkpoints = checkpoints::totals(&published.snapshot)?;
-        let state = cx.engine.health().get();
-        let mut warnings = match &state {
-            WriteState::Open | WriteState::Damaged { .. } => Vec::new(),
-            WriteState::Full { reason } | WriteState::Failed { reason } => {
-                vec![format!("writes are refused: {reason}")]
-            }
-        };
-        warnings.extend(cx.engine.is_in_memory().then(|| in_memory(&cx)));
-        warnings.extend(cx.engine.warning());
-        let room = checkpoints::Checkpoints::of(&cx)?;
-        let limits = room.limits.get();
-        warnings.extend(limits.warnings(None, checkpoints.bytes));
-        if let Some(read) = cx.extensions.get::<Reloadable<LastReload>>() {
-            warnings.extend(read.get().warnings());
-        }
-        warnings.extend(set_back(cx.engine.clock().now(), published.tail.time));
-        warnings.extend(entities::Entities::of(&cx)?.fault());
-        warnings.extend(projects::ProjectState::of(&cx)?.faults());
-        warnings.extend(documents::Documents::of(&cx)?.faults());
-        warnings.extend(search::SearchIndexes::of(&cx)?.faults());
-        let now = cx.engine.clock().now();
-        warnings.extend(
-            capture::pauses(&published.snapshot, now)?
-                .iter()
-                .map(paused),
-        );
-        if let Some(retained) = cx.extensions.get::<RetentionOutcome>() {
-            let left_out = retained.status().left_out.into_iter();
-            warnings
-                .extend(left_out.map(|why| format!("a rule of retention is not obeyed: {why}")));
-        }
-        warnings.extend(
-            sessions::unerased(&published.snapshot)?
-                .iter()
-                .map(|session| {
-                    format!("what the forgotten session `{session}` held is still being erased")
-                }),
-        );
-        warnings.extend(
-            forgotten::unerased(&published.snapshot)?
-                .iter()
-                .map(|(position, _)| {
-                    format!("what was forgotten at position {position} is still being erased")
-                }),
-        );
-        sizes.insert("checkpoint_bytes".to_owned(), checkpoints.bytes);
-        let uptime_us = cx.engine.clock().now().saturating_sub(cx.started);
-        let mut reply = StatusReply {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            pid: std::process::id(),
-            store: cx.engine.store_id().to_string(),
-            position: published.tail.position,
-            durable: cx.engine.is_durable(),
-            writable: state == WriteState::Open,
-            uptime: uptime_us / 1_000_000,
-            origin: cx.engine.sealed().and_then(origin),
-            verified: cx.engine.health().verified().map(|seen| wire::Verified {
-                position: seen.position,
-                time: format_time(seen.at),
-                findings: seen.findings,
-            }),
-            clients: cx.clients.load(Ordering::Relaxed),
-            socket: cx.socket.display().to_string(),
-            data: cx.folder.data.display().to_string(),
-            counts: BTreeMap::from([
-                ("events".to_owned(), published.tail.position.0),
-                ("sessions".to_owned(), counts.sessions),
-                ("steps".to_owned(), counts.steps),
-                ("checkpoints".to_owned(), checkpoints.count),
-            ]),
-            sizes,
-            resolvers: resolvers(&cx),
-            confinement: sandbox(&cx),
-            redactions: cx.redactor.counts(),
-            prometheus: None,
-            followers: followers(&cx, published.tail.position)?,
-            embedding: search::SearchIndexes::of(&cx)?.embedding().map(
-                |(embedded, missing, seconds_left)| Embedding {
-                    embedded,
-                    missing,
-                    seconds_left,
-                },
-            ),
-            limits: BTreeMap::from([("checkpoint_bytes".to_owned(), limits.total_bytes_max)]),
-            retention: retention(&cx),
-            warnings,
-        };
+        let (mut reply, published) = report(&cx).await?;
         if args.prometheus == Some(true) {
             let reported = reply.clone();
             let text = blocking(move || prometheus::text(&cx, &published, &reported)).await?;
@@ -140,6 +49,105 @@ impl Op for Status {
         }
         Ok(reply)
     }
+}
+
+/// Returns the status, with the state of the log that it is of.
+///
+/// # Errors
+/// When the log cannot be read.
+pub async fn report(cx: &Arc<Context>) -> Result<(StatusReply, Arc<PublishedState>), Refusal> {
+    let shared = Arc::clone(cx);
+    let mut sizes = blocking(move || Ok(sizes(&shared))).await?;
+    let published = cx.read(None).await?;
+    let counts = sessions::counts(&published.snapshot)?;
+    let checkpoints = checkpoints::totals(&published.snapshot)?;
+    let state = cx.engine.health().get();
+    let mut warnings = match &state {
+        WriteState::Open | WriteState::Damaged { .. } => Vec::new(),
+        WriteState::Full { reason } | WriteState::Failed { reason } => {
+            vec![format!("writes are refused: {reason}")]
+        }
+    };
+    warnings.extend(cx.engine.is_in_memory().then(|| in_memory(cx)));
+    warnings.extend(cx.engine.warning());
+    let room = checkpoints::Checkpoints::of(cx)?;
+    let limits = room.limits.get();
+    warnings.extend(limits.warnings(None, checkpoints.bytes));
+    if let Some(read) = cx.extensions.get::<Reloadable<LastReload>>() {
+        warnings.extend(read.get().warnings());
+    }
+    warnings.extend(set_back(cx.engine.clock().now(), published.tail.time));
+    warnings.extend(entities::Entities::of(cx)?.fault());
+    warnings.extend(projects::ProjectState::of(cx)?.faults());
+    warnings.extend(documents::Documents::of(cx)?.faults());
+    warnings.extend(search::SearchIndexes::of(cx)?.faults());
+    let now = cx.engine.clock().now();
+    warnings.extend(
+        capture::pauses(&published.snapshot, now)?
+            .iter()
+            .map(paused),
+    );
+    if let Some(retained) = cx.extensions.get::<RetentionOutcome>() {
+        let left_out = retained.status().left_out.into_iter();
+        warnings.extend(left_out.map(|why| format!("a rule of retention is not obeyed: {why}")));
+    }
+    warnings.extend(
+        sessions::unerased(&published.snapshot)?
+            .iter()
+            .map(|session| {
+                format!("what the forgotten session `{session}` held is still being erased")
+            }),
+    );
+    warnings.extend(
+        forgotten::unerased(&published.snapshot)?
+            .iter()
+            .map(|(position, _)| {
+                format!("what was forgotten at position {position} is still being erased")
+            }),
+    );
+    sizes.insert("checkpoint_bytes".to_owned(), checkpoints.bytes);
+    let uptime_us = cx.engine.clock().now().saturating_sub(cx.started);
+    let reply = StatusReply {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+        store: cx.engine.store_id().to_string(),
+        position: published.tail.position,
+        durable: cx.engine.is_durable(),
+        writable: state == WriteState::Open,
+        uptime: uptime_us / 1_000_000,
+        origin: cx.engine.sealed().and_then(origin),
+        verified: cx.engine.health().verified().map(|seen| wire::Verified {
+            position: seen.position,
+            time: format_time(seen.at),
+            findings: seen.findings,
+        }),
+        clients: cx.clients.load(Ordering::Relaxed),
+        socket: cx.socket.display().to_string(),
+        data: cx.folder.data.display().to_string(),
+        counts: BTreeMap::from([
+            ("events".to_owned(), published.tail.position.0),
+            ("sessions".to_owned(), counts.sessions),
+            ("steps".to_owned(), counts.steps),
+            ("checkpoints".to_owned(), checkpoints.count),
+        ]),
+        sizes,
+        resolvers: resolvers(cx),
+        confinement: sandbox(cx),
+        redactions: cx.redactor.counts(),
+        prometheus: None,
+        followers: followers(cx, published.tail.position)?,
+        embedding: search::SearchIndexes::of(cx)?.embedding().map(
+            |(embedded, missing, seconds_left)| Embedding {
+                embedded,
+                missing,
+                seconds_left,
+            },
+        ),
+        limits: BTreeMap::from([("checkpoint_bytes".to_owned(), limits.total_bytes_max)]),
+        retention: retention(cx),
+        warnings,
+    };
+    Ok((reply, published))
 }
 
 /// Warns of a data folder from which everything is lost at the next restart of the machine, or with the sandbox.

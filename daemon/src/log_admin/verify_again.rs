@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::verify::Report;
 use super::verify_log::{described, verify_published};
+use crate::background_priority::giving_way;
 use crate::engine::{AFTER_START, ChangedFiles, PublishedState, Verification, WrittenFiles};
 use crate::error::{Code, Refusal};
 use crate::locks::lock_unpoisoned;
@@ -25,6 +26,8 @@ const BUSY_TICKS_MAX: u32 = 60;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Number of rows that are read at once in the background, and the longest pause after them.
 const ROWS_AT_ONCE: u32 = 256;
+/// Events that are recorded during a verification before it gives up.
+const BUSY_EVENTS: u64 = if cfg!(test) { 100 } else { 10_000 };
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// Verifies everything after a start, unless the files are as the last daemon left them; when another program changes
@@ -33,7 +36,8 @@ pub async fn run(context: Arc<Context>) {
     let files = WrittenFiles::new(context.folder.clone());
     let files = Arc::new(Mutex::new(files));
     let mut activity = context.engine.activity();
-    let mut is_due = !context.engine.was_untouched();
+    // A new store has no mark of an earlier daemon, and nothing to verify.
+    let mut is_due = !context.engine.was_untouched() && context.engine.position() > Position(0);
     let mut idle_ticks = 0;
     let mut next_day = tokio::time::Instant::now() + DAY;
     let mut seen = context.engine.position();
@@ -71,12 +75,20 @@ pub async fn run(context: Arc<Context>) {
             if has_changed {
                 read_from_disk(&context).await;
             }
-            if let Err(error) = verify_and_mend(&context).await {
+            let urgency = match has_changed || idle_ticks > BUSY_TICKS_MAX {
+                true => Urgency::Now,
+                false => Urgency::WhileIdle,
+            };
+            let verified = verify_and_mend(&context, urgency).await;
+            if let Err(error) = &verified {
                 tracing::warn!(%error, "the log was not verified in the background");
             }
             handled = context.engine.health().verified();
-            (is_due, idle_ticks, has_changed) = (false, 0, false);
-            next_day = tokio::time::Instant::now() + DAY;
+            // A verification that gave way stays due.
+            if !matches!(verified, Ok(None)) {
+                (is_due, idle_ticks, has_changed) = (false, 0, false);
+                next_day = tokio::time::Instant::now() + DAY;
+            }
         }
         // Without use nothing wrong is served, and an empty store has nothing to verify.
         if has_changed {
@@ -131,21 +143,35 @@ async fn read_from_disk(context: &Arc<Context>) {
     }
 }
 
+/// Whether a verification goes on while events are recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Urgency {
+    /// It goes on.
+    Now,
+    /// It gives up after some: the state that it holds keeps their memtables in memory, and it takes time from callers.
+    WhileIdle,
+}
+
 /// Verifies everything. A view that is not what the log says is rebuilt; any other damage is noted, and every reply
-/// warns of it.
+/// warns of it. `None`: it gave up, because the daemon is busy.
 ///
 /// # Errors
 /// When the verification cannot go on.
-pub async fn verify_and_mend(context: &Arc<Context>) -> Result<Report, Refusal> {
+async fn verify_and_mend(
+    context: &Arc<Context>,
+    urgency: Urgency,
+) -> Result<Option<Report>, Refusal> {
     let published = context.engine.read().await?;
     let end = published.tail.position;
-    let report = match verified(context, published).await {
+    let report = match verified(context, published, urgency).await {
+        Ok(None) => return Ok(None),
+        Ok(Some(report)) => report,
         Err(refusal) if refusal.code == Code::Corrupt => {
             // Not even a verification can read it.
             context.engine.restart_to_salvage(&refusal.message);
             return Err(refusal);
         }
-        report => report?,
+        Err(refusal) => return Err(refusal),
     };
     context.engine.health().note_verified(Verification {
         position: end,
@@ -154,7 +180,7 @@ pub async fn verify_and_mend(context: &Arc<Context>) -> Result<Report, Refusal> 
     });
     let Some(first) = report.findings.first() else {
         tracing::info!(events = report.events, "the log was verified");
-        return Ok(report);
+        return Ok(Some(report));
     };
     tracing::error!(
         kind = first.kind,
@@ -177,22 +203,36 @@ pub async fn verify_and_mend(context: &Arc<Context>) -> Result<Report, Refusal> 
             context.engine.health().note_damage(Some(&met));
         }
     }
-    Ok(report)
+    Ok(Some(report))
 }
 
 async fn verified(
     context: &Arc<Context>,
     published: Arc<PublishedState>,
-) -> Result<Report, Refusal> {
+    urgency: Urgency,
+) -> Result<Option<Report>, Refusal> {
     let stop = StopFlag::default();
     let (flag, context) = (Arc::clone(&stop.0), Arc::clone(context));
+    let busy_from = match urgency {
+        Urgency::Now => Position(u64::MAX),
+        Urgency::WhileIdle => Position(published.tail.position.0.saturating_add(BUSY_EVENTS)),
+    };
     blocking(move || {
-        let pace = Pace::new();
-        let is_stopped = || {
-            pace.step();
-            flag.load(Ordering::Relaxed)
-        };
-        verify_published(&context, &published, (None, None), None, &is_stopped)
+        giving_way(|| {
+            let pace = Pace::new();
+            let is_busy = Cell::new(false);
+            let is_stopped = || {
+                if pace.step() {
+                    is_busy.set(context.engine.position() >= busy_from);
+                }
+                is_busy.get() || flag.load(Ordering::Relaxed)
+            };
+            let report = verify_published(&context, &published, (None, None), None, &is_stopped);
+            match is_busy.get() {
+                true => Ok(None),
+                false => report.map(Some),
+            }
+        })
     })
     .await
 }
@@ -211,15 +251,16 @@ impl Pace {
         }
     }
 
-    /// Counts a row, and pauses after some.
-    fn step(&self) {
+    /// Counts a row, and pauses after some. Returns whether it did.
+    fn step(&self) -> bool {
         self.rows.set(self.rows.get() + 1);
         if self.rows.get() < ROWS_AT_ONCE {
-            return;
+            return false;
         }
         std::thread::sleep((self.since.get().elapsed() * 2).min(PAUSE_MAX));
         self.rows.set(0);
         self.since.set(Instant::now());
+        true
     }
 }
 
@@ -230,5 +271,51 @@ struct StopFlag(Arc<AtomicBool>);
 impl Drop for StopFlag {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::config::Config;
+    use crate::daemon::Daemon;
+    use crate::daemon::tests::paths;
+    use crate::forgetting::tests::call;
+
+    /// Records steps and returns the state after them.
+    async fn record(cx: &Arc<Context>, count: u64) -> Arc<PublishedState> {
+        for _ in 0..count {
+            let step = json!({"session": "s", "tool": "t", "result": "x"});
+            call(cx, "record_step", step).await;
+        }
+        cx.engine.read().await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_verification_gives_up_while_much_is_recorded() {
+        let folder = tempfile::tempdir().unwrap();
+        let daemon = Daemon::open(&Config::new(), &paths(folder.path())).unwrap();
+        let cx = daemon.context().unwrap();
+        call(cx, "create_session", json!({"session": "s"})).await;
+        let before = record(cx, u64::from(ROWS_AT_ONCE)).await;
+        let end = before.tail.position.0;
+        let held = Arc::clone(&before);
+        let report = verified(cx, held, Urgency::WhileIdle).await.unwrap();
+        assert_eq!(report.unwrap().events, end);
+        record(cx, BUSY_EVENTS).await;
+        let held = Arc::clone(&before);
+        assert!(
+            verified(cx, held, Urgency::WhileIdle)
+                .await
+                .unwrap()
+                .is_none()
+        );
+        let report = verified(cx, before, Urgency::Now).await.unwrap();
+        assert_eq!(report.unwrap().events, end);
+        let report = verify_and_mend(cx, Urgency::WhileIdle).await.unwrap();
+        assert_eq!(report.unwrap().findings.len(), 0);
     }
 }

@@ -114,7 +114,11 @@ pub fn verify_published(
     subject.verify(range, &mut |_| {})
 }
 
-/// Rows whose scans end with an error once they are stopped.
+const STOPPED: Error = Error::Stopped {
+    work: "a verification",
+};
+
+/// Rows that are read until they are stopped, then with an error.
 struct StoppableRows<'r> {
     rows: &'r dyn Rows,
     is_stopped: &'r dyn Fn() -> bool,
@@ -122,7 +126,10 @@ struct StoppableRows<'r> {
 
 impl Rows for StoppableRows<'_> {
     fn get(&self, space: Keyspace, key: &[u8]) -> Result<Option<Bytes>, Error> {
-        self.rows.get(space, key)
+        match (self.is_stopped)() {
+            true => Err(STOPPED),
+            false => self.rows.get(space, key),
+        }
     }
 
     fn scan(
@@ -139,9 +146,7 @@ impl Rows for StoppableRows<'_> {
             high,
             direction,
             &mut |key, value| match (self.is_stopped)() {
-                true => Err(Error::Stopped {
-                    work: "a verification",
-                }),
+                true => Err(STOPPED),
                 false => visit(key, value),
             },
         )

@@ -1,6 +1,7 @@
 //! Commands for packs and prunings.
 
 use super::retrieval::TaskScope;
+use super::texts::{self, PackText};
 use super::view;
 use crate::documents;
 use crate::engine::{Command, DecisionContext};
@@ -9,6 +10,7 @@ use crate::events::NewEvent;
 use crate::events::packs::{Item, PackBuilt, PackEvent};
 use crate::log::{Body, Position, forgotten};
 use crate::sessions::{self, PreparedSession, SessionSettings};
+use crate::store::{Error, RowsMut};
 
 /// Records that a pack was built.
 pub struct MakePack {
@@ -20,6 +22,8 @@ pub struct MakePack {
     pub read_at: Position,
     /// The event's payload, which is empty.
     pub body: Body,
+    /// The text, and for how many days it is kept beside the event; `None` when it is not kept.
+    pub text: Option<(PackText, u64)>,
 }
 
 impl MakePack {
@@ -75,6 +79,16 @@ impl Command for MakePack {
             project,
             ..NewEvent::global(built, self.body.clone())
         }])
+    }
+
+    fn keep(&mut self, rows: &mut dyn RowsMut) -> Result<(), Error> {
+        let Some((text, days)) = &self.text else {
+            return Ok(());
+        };
+        match view::get(rows, &self.made.id)? {
+            Some(row) => texts::keep(rows, Position(row.position), text, *days),
+            None => Ok(()),
+        }
     }
 }
 

@@ -5,11 +5,13 @@ mod assembly;
 pub mod auto_prune;
 mod command;
 pub mod operations;
+mod place;
 mod prune;
 mod receipt;
 mod retrieval;
 mod settings;
 mod size;
+pub mod texts;
 mod view;
 mod working_set_update;
 
@@ -17,6 +19,7 @@ pub use crate::events::packs::{
     ContextPruned, ContextUnpruned, Item, PackBuilt, PackDependency, PackEvent, PackPurpose,
     Strategy,
 };
+pub use place::place_of;
 pub use receipt::{AddedText, receipt};
 pub use settings::PackSettings;
 pub use size::{Point, PruneTotals, context_size, prunings, series};

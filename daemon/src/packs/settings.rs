@@ -3,10 +3,21 @@
 use crate::operation::Context;
 
 /// The settings of context packs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PackSettings {
     /// Whether a session is pruned automatically once its messages exceed the strategy's token limit.
     pub prune_automatically: bool,
+    /// Days for which the text of a pack is kept; 0 keeps none.
+    pub text_days: u64,
+}
+
+impl Default for PackSettings {
+    fn default() -> Self {
+        Self {
+            prune_automatically: false,
+            text_days: 90,
+        }
+    }
 }
 
 impl PackSettings {

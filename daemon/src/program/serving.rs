@@ -9,6 +9,7 @@ use lore::protocol::Position;
 use tokio_util::sync::CancellationToken;
 
 use super::{GOOD, NOT_STARTED, USAGE, fail};
+use crate::admin::doctor;
 use crate::config::Config;
 use crate::daemon::{CLOSE_MAX, Daemon, Error};
 use crate::operation::Context;
@@ -54,10 +55,13 @@ pub(super) fn serve(
     if is_system && config.http.listen.is_some() {
         return fail(&Error::HttpForAll.to_string(), USAGE);
     }
-    let prepared = match PrivilegedInit::to_serve(config, paths, is_system) {
+    let mut prepared = match PrivilegedInit::to_serve(config, paths, is_system) {
         Ok(prepared) => prepared,
         Err(error) => return fail(&error.to_string(), NOT_STARTED),
     };
+    if !is_system {
+        prepared.health_checks = Some(doctor::health_checks(paths));
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .thread_name("doors")

@@ -280,7 +280,7 @@ pub fn expensive(store: &Store, name: &str) -> Option<Vec<String>> {
         ]),
         "commit_cursor" => one(json!({"name": "c".repeat(100), "position": 1})),
         "timeline" => one(json!({"limit": 4000})),
-        "open_page" => one(json!({})),
+        "open_page" | "diagnose" => one(json!({})),
         "status" => one(json!({"prometheus": true})),
         "verify_log" => one(json!({})),
         "backup" => one(json!({"bytes_max": 16 << 20})),

@@ -11,4 +11,7 @@ pub use make::{
 pub use prune::{
     PruneSessionArgs, PruneSessionReply, PruneStrategy, ResetPruningArgs, ResetPruningReply,
 };
-pub use why::{MadeFor, PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply};
+pub use why::{
+    MadeFor, OmittedEvent, PackRecord, PackSource, PackUse, PackedPart, PackedText, SectionTokens,
+    WhyArgs, WhyReply,
+};

@@ -3,7 +3,7 @@
 use lore_wire::wire;
 
 use super::super::{CheckpointId, Position, SessionId};
-use super::make::{PackedFile, PieceKind, SectionName};
+use super::make::{PackedFile, Part, PieceKind, SectionName, WhyLeftOut};
 
 /// Purpose of a pack.
 #[wire]
@@ -51,6 +51,8 @@ pub struct WhyArgs {
     pub checkpoint: Option<CheckpointId>,
     /// An event of any of these kinds, by position.
     pub position: Option<Position>,
+    /// Whether the text of a pack is returned, and what was left out of it; default: false.
+    pub text: Option<bool>,
 }
 
 /// A source of a pack, with the event that it was read from.
@@ -101,6 +103,46 @@ pub struct PackRecord {
     pub sections: Vec<SectionTokens>,
     /// Its sources, in the order of the prompt.
     pub rests_on: Vec<PackSource>,
+    /// Its text, if `text` asks for it; absent if it was forgotten or is older than texts are kept (`packs.text_days`).
+    pub text: Option<PackedText>,
+}
+
+/// The text of a pack as the model received it.
+#[wire]
+#[derive(Eq)]
+pub struct PackedText {
+    /// The text.
+    pub text: String,
+    /// Its parts that rest on something, in order.
+    pub parts: Vec<PackedPart>,
+    /// What was not put into it, the most important first, at most 100.
+    pub left_out: Vec<OmittedEvent>,
+}
+
+/// A part of the text of a pack.
+#[wire]
+#[derive(Eq)]
+pub struct PackedPart {
+    /// Its start in the text, in bytes.
+    pub start: u64,
+    /// Its end in the text, in bytes.
+    pub end: u64,
+    /// The place of its source in `rests_on`, from 0.
+    pub source: u64,
+}
+
+/// An event that is not in a pack, or only in part.
+#[wire]
+#[derive(Eq)]
+pub struct OmittedEvent {
+    /// Its place in the log.
+    pub position: Position,
+    /// The omitted part.
+    pub part: Part,
+    /// Number of omitted bytes of a text.
+    pub bytes: Option<u64>,
+    /// The reason.
+    pub why: WhyLeftOut,
 }
 
 /// Tokens of a section.

@@ -5,6 +5,8 @@
 
 mod pieces;
 
+use std::ops::Range;
+
 use crate::budget::{TokenCount, fit, one_line};
 use crate::durable::Speaker;
 
@@ -142,6 +144,10 @@ pub struct Composed {
     /// For each piece of it, its section and its place in that section's list. The plan that is prose has the place 0, the failure
     /// that of its command.
     pub pieces: Vec<(Section, usize)>,
+    /// The same in the order of the text, each with its range of bytes in the text.
+    pub ranges: Vec<((Section, usize), Range<usize>)>,
+    /// The pieces for which there was no space, the most important first.
+    pub left_out: Vec<(Section, usize)>,
 }
 
 /// One piece of a section.
@@ -185,18 +191,24 @@ pub fn work_in_flight(work: &WorkInFlight, budget: usize, count: TokenCount) -> 
     let costs: Vec<usize> = ranked.iter().map(|(_, cost)| *cost).collect();
     let ranked: Vec<Piece> = ranked.into_iter().map(|(piece, _)| piece).collect();
     let taken = fit(count, budget, &costs, &|taken| {
-        render(ranked.get(..taken).unwrap_or_default())
+        render(ranked.get(..taken).unwrap_or_default()).0
     });
-    let held = ranked.get(..taken).unwrap_or_default();
+    let (held, rest) = ranked.split_at_checked(taken).unwrap_or_default();
     let mut of_input: Vec<(Section, usize)> = held
         .iter()
         .map(|piece| (piece.section, piece.index))
         .collect();
     of_input.sort_unstable();
     of_input.dedup();
+    let (text, ranges) = render(held);
     Composed {
-        text: render(held),
+        text,
         pieces: of_input,
+        ranges,
+        left_out: rest
+            .iter()
+            .map(|piece| (piece.section, piece.index))
+            .collect(),
     }
 }
 
@@ -256,8 +268,9 @@ fn rank(pieces: Vec<Piece>, count: TokenCount) -> Vec<(Piece, usize)> {
     ranked
 }
 
-fn render(pieces: &[Piece]) -> String {
-    let mut text = String::new();
+/// Returns the text, and what its parts consist of.
+fn render(pieces: &[Piece]) -> (String, Vec<((Section, usize), Range<usize>)>) {
+    let (mut text, mut ranges) = (String::new(), Vec::new());
     for section in Section::ALL {
         let mut of_section: Vec<&Piece> = pieces
             .iter()
@@ -276,9 +289,11 @@ fn render(pieces: &[Piece]) -> String {
             if !(piece.continues && last == piece.order.checked_sub(1)) {
                 text.push_str(if piece.continues { " […] " } else { "\n" });
             }
+            let start = text.len();
             text.push_str(&piece.text);
+            ranges.push(((piece.section, piece.index), start..text.len()));
             last = Some(piece.order);
         }
     }
-    text
+    (text, ranges)
 }

@@ -1,5 +1,7 @@
 //! What holds for any input: nothing panics, nothing exceeds its budget, and larger budgets hold all that smaller ones hold.
 
+use std::ops::Range;
+
 use proptest::prelude::*;
 
 use super::compactions::count;
@@ -25,6 +27,18 @@ fn text() -> impl Strategy<Value = String> {
 
 fn texts() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(text(), 0..6)
+}
+
+/// Returns whether ranges are parts of a text, one after the other, and the last one ends it.
+fn are_in_order<'r>(text: &str, ranges: impl Iterator<Item = &'r Range<usize>>) -> bool {
+    let mut end = 0;
+    for range in ranges {
+        if range.start < end || text.get(range.clone()).is_none() {
+            return false;
+        }
+        end = range.end;
+    }
+    end == 0 || end == text.len()
 }
 
 proptest! {
@@ -94,6 +108,7 @@ proptest! {
             let composed = work_in_flight(&work, budget, &count);
             prop_assert!(count(&composed.text) <= budget);
             prop_assert!(before.iter().all(|piece| composed.pieces.contains(piece)));
+            prop_assert!(are_in_order(&composed.text, composed.ranges.iter().map(|(_, range)| range)));
             before = composed.pieces;
         }
     }
@@ -111,9 +126,11 @@ proptest! {
             let made = brief(&input, budget, &count);
             prop_assert!(count(&made.text) <= budget);
             prop_assert!(before.iter().all(|piece| made.pieces.contains(piece)));
+            prop_assert!(are_in_order(&made.text, made.ranges.iter().map(|(_, range)| range)));
             before = made.pieces;
             let made = compose_lines(Heading::Prompt, &lines, &lines, budget, &count);
             prop_assert!(count(&made.text) <= budget && made.lines + made.others >= held);
+            prop_assert!(are_in_order(&made.text, made.ranges.iter()) && made.ranges.len() == made.lines + made.others);
             held = made.lines + made.others;
         }
     }

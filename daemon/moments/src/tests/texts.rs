@@ -45,6 +45,20 @@ fn a_brief_prefers_the_session_of_the_same_work_to_a_newer_one() {
         made.text
     );
     assert!(made.text.contains("- 2026-11-02, codex, on vat-check\n  asked: Retry the VAT check when the service is down\n  did: src/vat.rs edited\n  left open: write the test for Sundays"), "{}", made.text);
+    let parts: Vec<_> = made
+        .ranges
+        .iter()
+        .map(|(of, range)| (*of, &made.text[range.clone()]))
+        .collect();
+    assert_eq!(
+        parts[0],
+        ((BriefSection::Notes, 0), "- Build: Run make all.")
+    );
+    assert!(
+        parts[2].1.starts_with("- 2026-11-19, claude-code"),
+        "{parts:?}"
+    );
+    assert_eq!((parts.len(), made.left_out.len()), (5, 0));
     let small = (0..2_000)
         .map(|budget| brief(&input, budget, &count))
         .find(|made| {
@@ -59,6 +73,8 @@ fn a_brief_prefers_the_session_of_the_same_work_to_a_newer_one() {
         "{}",
         small.text
     );
+    assert!(small.left_out.contains(&(BriefSection::Sessions, 0)));
+    assert_eq!(small.ranges.len() + small.left_out.len(), 5);
 }
 
 #[test]

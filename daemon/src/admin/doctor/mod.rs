@@ -11,12 +11,15 @@ mod store;
 
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use lore::paths::Paths;
+use lore::protocol::diagnose::{FindingState, HealthFinding};
 use serde_json::{Value, json};
 
 use super::Outcome;
 use crate::config::{Config, RawValue};
+use crate::log_admin::HealthChecks;
 
 /// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -121,31 +124,70 @@ pub fn run(paths: &Paths, config_path: &Path, fixes: bool, as_json: bool) -> Out
 /// Returns all findings, in the order of the checks.
 #[must_use]
 pub fn examine(paths: &Paths, config_path: &Path, fixes: bool) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let read = RawValue::load(config_path, std::env::vars_os())
-        .and_then(|given| Ok((given.origins.len(), Config::of(given, config_path)?)));
-    let config = match read {
-        Ok((count, config)) => {
-            let seen = format!("{}: {count} settings, all good", config_path.display());
-            findings.push(Finding::good("settings", seen));
-            config
-        }
-        Err(error) => {
-            findings.push(Finding::bad("settings", error.to_string(), mended(&error)));
-            Config::new()
-        }
-    };
+    let (settings, config) = settings(config_path);
     let doctor_cx = DoctorContext {
         paths,
         config: &config,
         fixes,
     };
+    let mut findings = vec![settings];
     findings.extend(folders::check(&doctor_cx));
     findings.extend(machine::check(&doctor_cx));
     findings.extend(serving::check(&doctor_cx));
     findings.extend(spool::check(&doctor_cx));
     findings.extend(store::check(&doctor_cx));
     findings
+}
+
+/// Returns the checks that a running daemon makes of itself: without those of its store and its socket, which are open.
+#[must_use]
+pub fn health_checks(paths: &Paths) -> HealthChecks {
+    let paths = paths.clone();
+    Arc::new(move |status| {
+        let (settings, config) = settings(&paths.config);
+        let doctor_cx = DoctorContext {
+            paths: &paths,
+            config: &config,
+            fixes: false,
+        };
+        let mut findings = vec![settings];
+        findings.extend(folders::check(&doctor_cx));
+        findings.extend(machine::check(&doctor_cx));
+        findings.extend(spool::check(&doctor_cx));
+        findings.extend(serving::report(status));
+        findings.into_iter().map(HealthFinding::from).collect()
+    })
+}
+
+impl From<Finding> for HealthFinding {
+    fn from(finding: Finding) -> Self {
+        Self {
+            check: finding.check.to_owned(),
+            state: match finding.state {
+                State::Good => FindingState::Good,
+                State::Warning => FindingState::Warning,
+                State::Bad => FindingState::Bad,
+            },
+            seen: finding.seen,
+            remedy: finding.remedy,
+        }
+    }
+}
+
+/// Returns the finding about the settings, and the settings; the defaults if those given are not valid.
+fn settings(path: &Path) -> (Finding, Config) {
+    let read = RawValue::load(path, std::env::vars_os())
+        .and_then(|given| Ok((given.origins.len(), Config::of(given, path)?)));
+    match read {
+        Ok((count, config)) => {
+            let seen = format!("{}: {count} settings, all good", path.display());
+            (Finding::good("settings", seen), config)
+        }
+        Err(error) => {
+            let finding = Finding::bad("settings", error.to_string(), mended(&error));
+            (finding, Config::new())
+        }
+    }
 }
 
 /// Returns the remedy for invalid settings.

@@ -207,7 +207,7 @@ fn elsewhere(doctor_cx: &DoctorContext<'_>, status: &StatusReply) -> Option<Find
     (!is_meant).then(|| Finding::warning("socket", seen, remedy))
 }
 
-fn report(status: &StatusReply) -> Vec<Finding> {
+pub fn report(status: &StatusReply) -> Vec<Finding> {
     let mut findings = vec![
         Finding::good(
             "socket",

@@ -38,8 +38,9 @@ const SECRET_BYTES_MAX: usize = 256;
 const PEER_MAX: Duration = Duration::from_secs(20);
 
 /// The operations that the page calls. They only read, which a test checks.
-pub const READS: [&str; 26] = [
+pub const READS: [&str; 27] = [
     "context_history",
+    "diagnose",
     "diff_context",
     "get_context",
     "get_entity",

@@ -15,7 +15,7 @@ use super::{BYTES_MAX, Draft, Project, WorkStart, Writer};
 use crate::capture::intents::is_at_work;
 use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEntry, TrailEvent};
 use crate::clock::Micros;
-use crate::events::packs::Item;
+use crate::events::packs::{Item, PackDependency};
 use crate::locks::lock_unpoisoned;
 use crate::sessions::SessionRow;
 
@@ -77,7 +77,8 @@ pub(super) fn write(
             .flatten();
         // A session is described once: what it was asked and did says more than that it is at work.
         if described.is_none() && is_at_work(writer.processes, &trail, writer.now) {
-            others.extend(at_work(writer, row, &trail));
+            let line = at_work(writer, row, &trail);
+            others.extend(line.map(|line| (trail.session.clone(), line)));
         }
         sessions.extend(described);
     }
@@ -100,7 +101,7 @@ fn compose(
     (work, notes): (&WorkStart, &[NotePassage]),
     rules: &[Rule],
     sessions: &[Described],
-    others: &[String],
+    others: &[(String, String)],
     budget: usize,
 ) -> Option<Draft> {
     let lines: Vec<String> = rules
@@ -150,7 +151,10 @@ fn compose(
         notes: &said,
         rules: &lines.iter().map(String::as_str).collect::<Vec<_>>(),
         sessions: &entries,
-        others: &others.iter().map(String::as_str).collect::<Vec<_>>(),
+        others: &others
+            .iter()
+            .map(|(_, line)| line.as_str())
+            .collect::<Vec<_>>(),
         ..BriefInput::default()
     };
     let mut budget = budget;
@@ -165,34 +169,48 @@ fn compose(
     if written.text.is_empty() {
         return None;
     }
-    let (mut sources, mut files) = (Vec::new(), Vec::new());
-    for (section, at) in &written.pieces {
+    let sources = |(section, at): &(BriefSection, usize)| -> Vec<PackDependency> {
+        let of_session = |(session, item)| PackDependency {
+            session: Some(session),
+            item,
+        };
         match section {
-            BriefSection::Rules => sources.extend(
-                rules
-                    .get(*at)
-                    .map(|one| (one.session.clone(), message_item(&one.known.message))),
-            ),
+            BriefSection::Rules => {
+                let rule = rules.get(*at).into_iter();
+                let said = rule.map(|one| (one.session.clone(), message_item(&one.known.message)));
+                said.map(of_session).collect()
+            }
             BriefSection::Sessions => {
-                sources.extend(
-                    sessions
-                        .get(*at)
-                        .into_iter()
-                        .flat_map(|one| one.sources.clone()),
-                );
+                let session = sessions.get(*at).into_iter();
+                let sources = session.flat_map(|one| one.sources.clone());
+                sources.map(of_session).collect()
             }
             BriefSection::Notes => {
                 let file = notes.get(*at).map(|one| one.source.clone());
-                files.extend(file.filter(|file| !files.contains(file)));
+                let file = file.map(|item| PackDependency {
+                    session: None,
+                    item,
+                });
+                file.into_iter().collect()
             }
-            BriefSection::Others => {}
+            BriefSection::Others => Vec::new(),
+        }
+    };
+    let mut draft = Draft {
+        text: written.text,
+        sessions: others.iter().map(|(session, _)| session.clone()).collect(),
+        ..Draft::default()
+    };
+    let of_rules = rules.iter().filter_map(|rule| rule.other_session.clone());
+    draft.sessions.extend(of_rules);
+    for (piece, range) in &written.ranges {
+        for source in sources(piece) {
+            draft.sessions.extend(source.session.clone());
+            draft.sources.push((source, range.clone()));
         }
     }
-    Some(Draft {
-        text: written.text,
-        sources,
-        notes: files,
-    })
+    draft.left_out = written.left_out.iter().flat_map(sources).collect();
+    Some(draft)
 }
 
 /// A standing rule, with another version of it, and whether the two are in dispute.
@@ -200,6 +218,8 @@ struct Rule {
     known: KnownSentence,
     session: String,
     other: Option<(KnownSentence, bool)>,
+    /// The session of the other version.
+    other_session: Option<String>,
 }
 
 /// Returns the rules that stand: without those that a later one replaced or repeats.
@@ -210,15 +230,20 @@ fn current(mut rules: Vec<(KnownSentence, String)>) -> Vec<Rule> {
         let disputed = versions.disputes(place).last().map(|other| (*other, true));
         let replaced = versions.replaced_by(place).last();
         let (other, is_disputed) = disputed.or(replaced.map(|other| (*other, false)))?;
-        Some((rules.get(other)?.0.clone(), is_disputed))
+        let (other, session) = rules.get(other)?;
+        Some(((other.clone(), is_disputed), session.clone()))
     };
     let standing = rules.iter().enumerate();
     let standing = standing.filter(|(place, _)| versions.is_current(*place));
     standing
-        .map(|(place, (known, session))| Rule {
-            known: known.clone(),
-            session: session.clone(),
-            other: other(place),
+        .map(|(place, (known, session))| {
+            let (other, other_session) = other(place).unzip();
+            Rule {
+                known: known.clone(),
+                session: session.clone(),
+                other,
+                other_session,
+            }
         })
         .collect()
 }

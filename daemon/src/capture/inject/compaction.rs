@@ -12,7 +12,6 @@ use super::sources::{message_item, step_item};
 use super::{Draft, Writer};
 use crate::capture::memory::{CallEnd, KnownSentence, Trail, TrailEvent};
 use crate::events::capture::PlannedItem;
-use crate::events::packs::Item;
 
 /// Writes what the session is at; `None` if it has done nothing yet. `trails` are those of the sessions whose work it
 /// continues, the first one first, and its own.
@@ -83,7 +82,7 @@ pub(super) fn write(writer: &Writer<'_>, trails: &[&Trail], budget: usize) -> Op
     if composed.text.is_empty() {
         return None;
     }
-    let sources = composed.pieces.iter().filter_map(|(section, at)| {
+    let source = |(section, at): &(Section, usize)| {
         let (session, item) = match section {
             Section::Request | Section::Prompts => {
                 let (session, (message, _)) = prompts.get(*at)?;
@@ -101,13 +100,23 @@ pub(super) fn write(writer: &Writer<'_>, trails: &[&Trail], budget: usize) -> Op
             Section::Plan | Section::Files | Section::Values => return None,
         };
         Some(((*session).to_owned(), item))
-    });
-    let sources: Vec<(String, Item)> = sources.collect();
-    Some(Draft {
+    };
+    let mut draft = Draft {
         text: composed.text,
-        sources,
-        notes: Vec::new(),
-    })
+        sessions: trails.iter().map(|trail| trail.session.clone()).collect(),
+        ..Draft::default()
+    };
+    for (piece, range) in composed.ranges {
+        if let Some(source) = source(&piece) {
+            draft.rests_on(source, range);
+        }
+    }
+    composed
+        .left_out
+        .iter()
+        .filter_map(source)
+        .for_each(|source| draft.leaves_out(source));
+    Some(draft)
 }
 
 /// Returns what was decided in the sessions and stands, in order, each with its session.

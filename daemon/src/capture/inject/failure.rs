@@ -21,12 +21,14 @@ pub(super) fn write(
 ) -> Option<Draft> {
     let (line, source) = repair(writer, project, line, output)
         .or_else(|| printed_name(writer, project, (line, output), shown))?;
-    let text = compose_lines(Heading::Failure, &[line], &[], budget, &writer.count()).text;
-    (!text.is_empty()).then(|| Draft {
-        text,
-        sources: vec![source],
-        notes: Vec::new(),
-    })
+    let composed = compose_lines(Heading::Failure, &[line], &[], budget, &writer.count());
+    let range = composed.ranges.into_iter().next()?;
+    let mut draft = Draft {
+        text: composed.text,
+        ..Draft::default()
+    };
+    draft.rests_on(source, range);
+    Some(draft)
 }
 
 /// Returns the line that has the name which a command misses, nearly.

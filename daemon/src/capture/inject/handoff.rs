@@ -106,30 +106,37 @@ pub(super) fn write(
             before.join(", and that session ")
         );
     }
-    let mut sources = Vec::new();
+    let mut draft = Draft {
+        sessions: trails.iter().map(|one| one.session.clone()).collect(),
+        ..Draft::default()
+    };
     if let Some((message, answer)) = last_answer(own) {
         let answer = lored_moments::cut(&one_line(answer), ANSWER_TOKENS, &writer.count());
-        let _ = write!(head, "\nThe agent's last words: \"{answer}\"");
-        sources.push((own.session.clone(), super::sources::message_item(message)));
+        head.push('\n');
+        let start = head.len();
+        let _ = write!(head, "The agent's last words: \"{answer}\"");
+        let said = (own.session.clone(), super::sources::message_item(message));
+        draft.rests_on(said, start..head.len());
     }
     let spent = writer.tokens.count(&head) + 1;
     let rest = budget.saturating_sub(spent).max(budget.min(HEAD_TOKENS));
     let work = compaction::write(writer, trails, rest);
-    if work.is_none() && sources.is_empty() {
+    if work.is_none() && draft.sources.is_empty() {
         return None;
     }
     let mut text = head;
     if let Some(work) = work {
         text.push('\n');
+        let start = text.len();
         text.push_str(&work.text);
-        sources.extend(work.sources);
+        let parts = work.sources.into_iter();
+        let parts = parts.map(|(one, range)| (one, start + range.start..start + range.end));
+        draft.sources.extend(parts);
+        draft.left_out = work.left_out;
     }
     text.truncate(text.floor_char_boundary(BYTES_MAX.max(budget * 8)));
-    Some(Draft {
-        text,
-        sources,
-        notes: Vec::new(),
-    })
+    draft.sources.retain(|(_, range)| range.end <= text.len());
+    Some(Draft { text, ..draft })
 }
 
 /// Returns what another agent needs to continue the work of a session; `None` if nothing is known of it.
@@ -151,14 +158,9 @@ pub fn handoff_of(
     let chain = chain(cx, state, own)?;
     let at = state.position();
     let draft = read_chain(&chain, |trails| write(&writer, trails, at, budget));
-    let made = draft.map(|draft| {
-        added(
-            &writer,
-            PackPurpose::Handoff,
-            session.to_owned(),
-            draft,
-            budget,
-        )
-    });
-    Ok(made)
+    let Some(draft) = draft else {
+        return Ok(None);
+    };
+    let (purpose, wanted) = (PackPurpose::Handoff, session.to_owned());
+    added(state, &writer, purpose, wanted, draft, budget).map(Some)
 }

@@ -84,9 +84,10 @@ pub(super) fn for_prompt(
         let quote = knowledge
             .printed
             .quote(writer, prompt, selection.top, shown);
-        changes.extend(quote.map(|(text, source)| OtherLine {
+        changes.extend(quote.map(|(text, (session, step))| OtherLine {
             text,
-            source: Some(source),
+            session,
+            step: Some(step),
         }));
     }
     let draft = lines(
@@ -217,15 +218,37 @@ fn lines(
         said.map(|one| (one.session.clone(), message_item(&one.known.message)))
             .collect::<Vec<_>>()
     });
-    let of_first = first
-        .iter()
-        .map(|one| one.source.iter().cloned().collect::<Vec<_>>());
-    let sources = of_first.chain(of_items).take(composed.lines).flatten();
-    let of_last = last.iter().map(|one| one.source.clone());
-    let sources = sources.chain(of_last.take(composed.others).flatten());
-    Some(Draft {
+    let about = |one: &OtherLine| {
+        let step = one.step.clone().into_iter();
+        step.map(|step| (one.session.clone(), step))
+            .collect::<Vec<_>>()
+    };
+    let mut sources = first.iter().map(about).chain(of_items);
+    let mut draft = Draft {
         text: composed.text,
-        sources: sources.collect(),
-        notes: Vec::new(),
-    })
+        sessions: first
+            .iter()
+            .chain(last)
+            .map(|one| one.session.clone())
+            .collect(),
+        ..Draft::default()
+    };
+    let of_others = chosen.iter().filter_map(|(_, other)| *other);
+    let of_others = of_others.map(|(other, _)| other.session.clone());
+    draft.sessions.extend(of_others);
+    let mut ranges = composed.ranges.into_iter();
+    for (of_line, range) in sources
+        .by_ref()
+        .take(composed.lines)
+        .chain(last.iter().map(about))
+        .zip(ranges.by_ref())
+    {
+        for source in of_line {
+            draft.rests_on(source, range.clone());
+        }
+    }
+    sources
+        .flatten()
+        .for_each(|source| draft.leaves_out(source));
+    Some(draft)
 }

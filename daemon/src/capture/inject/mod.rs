@@ -6,6 +6,7 @@
 mod brief;
 mod cited_lines;
 mod compaction;
+mod draft;
 mod facts;
 mod failure;
 mod freshness;
@@ -35,7 +36,7 @@ use super::memory::{RememberedItem, SharedTrail, Trail, TrailEntry, TrailEvent};
 use crate::checkpoints::Checkpoints;
 use crate::clock::{Micros, format_time};
 use crate::error::Refusal;
-use crate::events::packs::{Item, PackDependency, PackPurpose};
+use crate::events::packs::PackPurpose;
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 use crate::operation::{Caller, Context, blocking};
@@ -46,6 +47,7 @@ use crate::sessions::SessionRow;
 use crate::state::State;
 use crate::tokens::Tokens;
 
+use draft::{Draft, added};
 pub(super) use facts::{FactEntry, effect_of, facts_of};
 pub(super) use handoff::handoff_of;
 use knowledge::Knowledge;
@@ -54,14 +56,6 @@ use sources::ShownItems;
 
 /// Bytes of a text: hosts cut longer ones, with the marks around them.
 const BYTES_MAX: usize = lored_hosts::INJECTED_BYTES_MAX - 200;
-
-/// A text with its sources: session and item.
-struct Draft {
-    text: String,
-    sources: Vec<(String, Item)>,
-    /// Sources that belong to no session.
-    notes: Vec<Item>,
-}
 
 /// The sessions of a project.
 struct Project {
@@ -98,18 +92,6 @@ impl Project {
             let trail = lock_unpoisoned(trail);
             (trail.session == self.own).then(|| read(&trail))
         })
-    }
-}
-
-impl Draft {
-    fn dependencies(self) -> Vec<PackDependency> {
-        let sources = self.sources.into_iter();
-        let sources = sources.map(|(session, item)| (Some(session), item));
-        let notes = self.notes.into_iter().map(|item| (None, item));
-        sources
-            .chain(notes)
-            .map(|(session, item)| PackDependency { session, item })
-            .collect()
     }
 }
 
@@ -327,31 +309,12 @@ fn decide(
             items::for_task(&writer, &project, (&point.text, vector.as_deref()), budget)
         }
     };
-    let added = draft.map(|draft| {
-        let wanted = point.text.clone();
-        (
-            added(&writer, purpose(moment), wanted, draft, budget),
-            is_collision,
-        )
-    });
-    Ok(added)
-}
-
-fn added(
-    writer: &Writer<'_>,
-    made_for: PackPurpose,
-    wanted: String,
-    draft: Draft,
-    budget: usize,
-) -> AddedText {
-    AddedText {
-        made_for,
-        wanted,
-        tokens: writer.tokens.count(&draft.text) as u64,
-        budget: budget as u64,
-        text: draft.text.clone(),
-        sources: draft.dependencies(),
-    }
+    let Some(draft) = draft else {
+        return Ok(None);
+    };
+    let wanted = point.text.clone();
+    let added = added(state, &writer, purpose(moment), wanted, draft, budget)?;
+    Ok(Some((added, is_collision)))
 }
 
 /// Returns the brief of a project, as the session `own` may see it, and its number of tokens; empty if nothing is known.

@@ -13,10 +13,11 @@ use crate::events::packs::Item;
 use crate::locks::lock_unpoisoned;
 use crate::log::Position;
 
-/// A line about another session or of what a command printed, with the step that it is about.
+/// A line about another session or of what a command printed, with its session and the step that it is about.
 pub(super) struct OtherLine {
     pub text: String,
-    pub source: Option<(String, Item)>,
+    pub session: String,
+    pub step: Option<Item>,
 }
 
 /// Returns a line for each other session that works on one of these files now.
@@ -42,8 +43,11 @@ pub(super) fn collisions(
                 &[writer.shown_path(&held.path)],
                 task,
             );
-            let step = held.step.map(|step| (trail.session.clone(), step));
-            lines.push(OtherLine { text, source: step });
+            lines.push(OtherLine {
+                text,
+                session: trail.session.clone(),
+                step: held.step,
+            });
         }
     }
     lines
@@ -80,7 +84,8 @@ pub(super) fn changes(
             let agent = super::brief::agent(&trail);
             lines.push(OtherLine {
                 text: changed_line(&agent, &writer.ago(at), writer.shown_path(&path), task),
-                source: Some((trail.session.clone(), step)),
+                session: trail.session.clone(),
+                step: Some(step),
             });
         }
     }

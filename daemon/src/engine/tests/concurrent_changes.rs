@@ -237,6 +237,7 @@ fn resting(fixture: &Fixture, id: &str, among: TaskScope, one: PackDependency) -
         made,
         read_at: fixture.tail.position,
         body: Body::new(codec::EMPTY.to_vec(), [6; 16]),
+        text: None,
     }
 }
 

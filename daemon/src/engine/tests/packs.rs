@@ -97,6 +97,7 @@ impl Pack {
                 made: made(*id, of.map(name), *piece),
                 read_at: Position(u64::MAX),
                 body: body(),
+                text: None,
             }),
             Self::Prune { session, message } => TestCall::new(UpdateNow {
                 session: name(*session),

@@ -4,6 +4,8 @@
 //! o200k never joins text across this seam. So the tokens of the sections add up to those of the prompt (a test
 //! counts both).
 
+use std::ops::Range;
+
 use lore::protocol::names::{Part, SectionName, WhyLeftOut};
 
 use super::entity;
@@ -123,12 +125,13 @@ impl<'i> Parts<'i> {
 
     fn sections(&self, plan: &BudgetPlan, tokens: &Tokens) -> Vec<Section> {
         let mut sections = Vec::new();
-        let mut add = |name, text: String, sources: Vec<Source>| {
+        let mut add = |name, (text, ranges): ListedText, sources: Vec<Source>| {
             sections.push(Section {
                 name,
                 tokens: tokens.count(&format!("{text}{}", labels::BETWEEN)),
                 text,
                 sources,
+                ranges,
             });
         };
         let of = self.of;
@@ -170,9 +173,12 @@ impl<'i> Parts<'i> {
         }
         if let Some((source, topic)) = of.topic.as_ref().filter(|_| plan.has_topic) {
             let sources = vec![source.clone()];
-            add(SectionName::Topic, labels::topic(topic), sources);
+            let topic = labels::topic(topic);
+            let whole = 0..topic.len();
+            add(SectionName::Topic, (topic, vec![whole]), sources);
         }
-        add(SectionName::Message, labels::message(of), Vec::new());
+        let message = (labels::message(of), Vec::new());
+        add(SectionName::Message, message, Vec::new());
         let instruction = labels::instruction(of, !plan.is_bare(), plan.entities > 0);
         let tokens = tokens.count(&instruction);
         sections.push(Section {
@@ -180,11 +186,12 @@ impl<'i> Parts<'i> {
             text: instruction,
             tokens,
             sources: Vec::new(),
+            ranges: Vec::new(),
         });
         sections
     }
 
-    fn entities(&self, plan: &BudgetPlan) -> (String, Vec<Source>) {
+    fn entities(&self, plan: &BudgetPlan) -> (ListedText, Vec<Source>) {
         let all = &self.of.entities;
         let label = labels::entities(all.iter().all(|entity| entity.is_netbox));
         let entities = all.iter().take(plan.entities);
@@ -250,12 +257,20 @@ fn omitted<'s>(
     omitted.collect()
 }
 
-/// Joins the label and the lines below it, without the last line end.
-fn listed(label: &str, lines: impl Iterator<Item = String>) -> String {
+/// A text with the ranges of its pieces, in bytes.
+type ListedText = (String, Vec<Range<usize>>);
+
+/// Joins the label and the pieces below it, without the last line end. The ranges are without the line ends of the pieces.
+fn listed(label: &str, pieces: impl Iterator<Item = String>) -> ListedText {
     let mut text = format!("{label}\n");
-    text.extend(lines);
+    let mut ranges = Vec::new();
+    for lines in pieces {
+        let start = text.len();
+        text.push_str(&lines);
+        ranges.push(start..start + lines.trim_end().len());
+    }
     text.truncate(text.trim_end().len());
-    text
+    (text, ranges)
 }
 
 fn described(known: &PackEntity, at: usize, plan: &BudgetPlan) -> String {

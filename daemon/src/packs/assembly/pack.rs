@@ -1,5 +1,7 @@
 //! The types of a finished context pack.
 
+use std::ops::Range;
+
 use lore::protocol::names::{Part, SectionName, WhyLeftOut};
 
 use super::inputs::Source;
@@ -26,6 +28,8 @@ pub struct Section {
     pub tokens: usize,
     /// The sources of its pieces, in order.
     pub sources: Vec<Source>,
+    /// The ranges of these pieces in the text, in bytes.
+    pub ranges: Vec<Range<usize>>,
 }
 
 /// A piece, or a part of one, that is not in the pack.

@@ -20,7 +20,8 @@ use crate::operation::{Caller, Context, blocking};
 use crate::packs::assembly::{BudgetTooSmall, BuiltPack, Omission, build, suspects};
 use crate::packs::command::MakePack;
 use crate::packs::retrieval::{PackLimits, RetrievedInputs, TaskScope};
-use crate::packs::view;
+use crate::packs::texts::PackText;
+use crate::packs::{PackSettings, view};
 use crate::sessions;
 use crate::state::State;
 use crate::trust;
@@ -214,12 +215,6 @@ impl PackSpec {
         };
         let clock = cx.engine.clock();
         let pack = sessions::fresh_id('p', clock);
-        let command = MakePack {
-            made: self.event(&pack, &built),
-            among: self.among,
-            read_at: state.position(),
-            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
-        };
         let is_history = |one: &&Omission| {
             let item = &one.source.item;
             matches!(item, Item::Message(_) | Item::Step { .. } | Item::Tool(_))
@@ -227,7 +222,26 @@ impl PackSpec {
         let (history, others): (Vec<_>, Vec<_>) = built.left_out.iter().partition(is_history);
         // The most important ones; the search lists them all.
         let history = history.into_iter().take(LEFT_OUT_HISTORY_MAX);
-        let left_out = left_out.iter().chain(history).chain(others);
+        let left_out: Vec<&Omission> = left_out.iter().chain(history).chain(others).collect();
+        let event = self.event(&pack, &built);
+        let own = match &self.among {
+            TaskScope::Session(session) => Some(session.as_str()),
+            TaskScope::Project(_) => None,
+        };
+        let text = PackText {
+            at: now,
+            ..PackText::of(own, &built, &event.rests_on, &left_out)
+        };
+        let text_days = PackSettings::of(cx).text_days;
+        let command = MakePack {
+            made: event,
+            among: self.among,
+            read_at: state.position(),
+            body: Body::new(codec::EMPTY.to_vec(), clock.random()),
+            text: (text_days > 0).then_some((text, text_days)),
+        };
+        let omitted = left_out.into_iter().map(wire::left_out);
+        let omitted = omitted.collect::<Result<_, _>>()?;
         let reply = ContextPackReply {
             session: None,
             project: None,
@@ -235,7 +249,7 @@ impl PackSpec {
             tokens: built.tokens as u64,
             max_tokens: self.max_tokens,
             sections: wire::sections(&built)?,
-            left_out: left_out.map(wire::left_out).collect::<Result<_, _>>()?,
+            left_out: omitted,
             prompt: built.prompt,
             cached: false,
             position: Position(0),

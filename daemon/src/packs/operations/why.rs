@@ -1,13 +1,14 @@
 //! The `why` operation: from a pack to the events that it rests on, and from an event to the packs that used it.
 
 use lore::protocol::names::of_word;
-use lore::protocol::packs::{PackRecord, PackSource, PackUse, SectionTokens, WhyArgs, WhyReply};
+use lore::protocol::packs::{
+    OmittedEvent, PackRecord, PackSource, PackUse, PackedPart, PackedText, SectionTokens, WhyArgs,
+    WhyReply,
+};
 
 use super::wire;
 use crate::checkpoints;
 use crate::clock::format_time;
-use crate::documents;
-use crate::entities;
 use crate::error::{Code, Refusal};
 use crate::events::checkpoints::CheckpointEvent;
 use crate::events::messages::MessageRecorded;
@@ -15,16 +16,17 @@ use crate::events::packs::{Item, PackBuilt, PackDependency, PackEvent};
 use crate::events::{self, Event};
 use crate::hint::{Tool, hint};
 use crate::log::{Hash, LoggedEvent, Position};
-use crate::messages::{self, MessageEvent};
+use crate::messages::MessageEvent;
 use crate::operation::{Access, Call, Context, MemoryBound, Op, blocking};
+use crate::packs::place::{item_place, place_of};
+use crate::packs::texts::{self, PackText};
 use crate::packs::view;
-use crate::projects::{self, FileVersion};
+use crate::projects::FileVersion;
 use crate::read_context::{Read, ReadContext};
 use crate::sessions::operations::session_id;
 use crate::sessions::{self, Line};
 use crate::state::State;
 use crate::steps::{self, StepEvent};
-use crate::store::Error;
 
 /// Maximum number of listed packs that used an event.
 const USES_MAX: usize = 100;
@@ -43,9 +45,9 @@ impl Op for Why {
 
     async fn call(call: Call<WhyArgs>) -> Result<WhyReply, Refusal> {
         let (cx, caller, args) = call.into_parts();
-        let what = subject(&args)?;
+        let what = (subject(&args)?, args.text.unwrap_or(false));
         let needs_session = matches!(
-            what,
+            what.0,
             WhySubject::Message(_) | WhySubject::Step(..) | WhySubject::Execution(_)
         );
         if needs_session || args.session.is_some() {
@@ -106,17 +108,17 @@ fn explain(
     cx: &Context,
     state: &State,
     session: &str,
-    what: WhySubject,
+    (what, with_text): (WhySubject, bool),
 ) -> Result<WhyReply, Refusal> {
     let own = session.to_owned();
     let (session, item) = match what {
-        WhySubject::Pack(pack) => return of_pack(cx, state, &pack),
+        WhySubject::Pack(pack) => return of_pack(cx, state, &pack, with_text),
         WhySubject::Position(position) => {
             let event = state.log().at(position)?;
             let event =
                 event.ok_or_else(|| not_found(&format!("no event at position {position}")))?;
             if let Some(PackEvent::Built(built)) = PackEvent::of(&event)? {
-                return of_pack(cx, state, &built.id);
+                return of_pack(cx, state, &built.id, with_text);
             }
             let item = event_item(&event)?.ok_or_else(|| {
                 let kind = &event.header.kind;
@@ -145,7 +147,7 @@ fn explain(
             (own, Item::Step { step, attempt })
         }
     };
-    PieceFilter::new(state, session, item)?.explain(cx, state)
+    PieceFilter::new(state, session, item)?.explain(cx, state, with_text)
 }
 
 fn not_found(what: &str) -> Refusal {
@@ -153,8 +155,8 @@ fn not_found(what: &str) -> Refusal {
         .hint(hint!["Use an id of an earlier reply."; Tool::ListMessages, " lists messages."; Tool::ReadEvents, " lists all events."])
 }
 
-fn of_pack(cx: &Context, state: &State, pack: &str) -> Result<WhyReply, Refusal> {
-    let reported = pack_record(state, pack)?;
+fn of_pack(cx: &Context, state: &State, pack: &str, with_text: bool) -> Result<WhyReply, Refusal> {
+    let reported = pack_record(state, pack, with_text)?;
     let reported =
         reported.ok_or_else(|| not_found(&format!("context pack `{pack}` not found")))?;
     Ok(reply(cx, state, None, Some(reported), Vec::new()))
@@ -188,7 +190,7 @@ struct PieceFilter {
 impl PieceFilter {
     fn new(state: &State, session: String, item: Item) -> Result<Self, Refusal> {
         let lines = sessions::lineage(state, &session)?;
-        let event = match place_of(state, &lines, &item, Position(u64::MAX))? {
+        let event = match item_place(state, &lines, &item, Position(u64::MAX))? {
             Some(position) => state.log().at(position)?,
             None => None,
         };
@@ -205,7 +207,7 @@ impl PieceFilter {
     }
 
     /// Lists the packs that used the piece; for a message, also the pack that it was built with.
-    fn explain(self, cx: &Context, state: &State) -> Result<WhyReply, Refusal> {
+    fn explain(self, cx: &Context, state: &State, with_text: bool) -> Result<WhyReply, Refusal> {
         let mut uses = Vec::new();
         for session in self.lines.iter().map(|line| line.session.as_str()) {
             uses.extend(view::uses(state, session, &self.item, USES_MAX)?);
@@ -219,7 +221,7 @@ impl PieceFilter {
             Some(MessageEvent::ToolCall(_)) | None => None,
         };
         let pack = match pack {
-            Some(pack) => pack_record(state, &pack)?,
+            Some(pack) => pack_record(state, &pack, with_text)?,
             None => None,
         };
         let of = rested_on(&self.session, &self.item, Some(&self.event))?;
@@ -255,49 +257,8 @@ fn event_item(event: &LoggedEvent) -> Result<Option<Item>, Refusal> {
     })
 }
 
-/// Finds the position of an item as of the log position `up_to`.
-fn place_of(
-    state: &State,
-    lines: &[Line],
-    item: &Item,
-    up_to: Position,
-) -> Result<Option<Position>, Refusal> {
-    Ok(match item {
-        Item::Message(id) => messages::by_id(state, lines, id)?.map(|(position, _)| position),
-        Item::Tool(id) => messages::execution(state, lines, id)?.map(|(position, _)| position),
-        Item::Step { step, attempt } => {
-            steps::attempt(state, lines, *step, *attempt)?.map(|attempt| attempt.position)
-        }
-        Item::Entity(entity) => {
-            let lines: Vec<Line> = lines
-                .iter()
-                .map(|line| Line {
-                    session: line.session.clone(),
-                    up_to: line.up_to.min(up_to),
-                })
-                .collect();
-            let newest = entities::mentions_of(state, &lines, entity, 1)?;
-            newest.first().map(|(position, _)| *position)
-        }
-        Item::Checkpoint(id) => checkpoints::position_of(state, id)?,
-        Item::Topic => topic_at(state, lines)?,
-        Item::ContextFile(file) => projects::position_of(state, file)?,
-        Item::Document { document, chunk } => documents::position_of(state, document, *chunk)?,
-    })
-}
-
-fn topic_at(state: &State, lines: &[Line]) -> Result<Option<Position>, Error> {
-    for line in lines {
-        let at = sessions::details(state, &line.session)?.topic_at;
-        if at != 0 && Position(at) <= line.up_to {
-            return Ok(Some(Position(at)));
-        }
-    }
-    Ok(None)
-}
-
 /// Decodes a pack from its event; `None` if there is no such pack or its content was forgotten.
-fn pack_record(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal> {
+fn pack_record(state: &State, pack: &str, with_text: bool) -> Result<Option<PackRecord>, Refusal> {
     let Some(row) = view::get(state, pack)? else {
         return Ok(None);
     };
@@ -329,7 +290,30 @@ fn pack_record(state: &State, pack: &str) -> Result<Option<PackRecord>, Refusal>
         max_tokens: made.budget,
         sections: sections.collect(),
         rests_on: rests_on.collect::<Result<_, _>>()?,
+        text: match with_text {
+            true => texts::get(state, position)?.map(packed_text),
+            false => None,
+        },
     }))
+}
+
+fn packed_text(text: PackText) -> PackedText {
+    let parts = text.parts.into_iter();
+    let parts = parts.map(|(start, end, source)| PackedPart { start, end, source });
+    let left_out = text.left_out.iter().filter_map(|one| {
+        let (part, why) = one.words()?;
+        Some(OmittedEvent {
+            position: Position(one.position),
+            part,
+            bytes: one.bytes,
+            why,
+        })
+    });
+    PackedText {
+        left_out: left_out.collect(),
+        parts: parts.collect(),
+        text: text.text,
+    }
 }
 
 /// Resolves a dependency of a pack, with its event as of the time of the pack.
@@ -340,8 +324,7 @@ fn found(
     pack: Position,
 ) -> Result<PackSource, Refusal> {
     let session = one.session.as_deref().or(own).unwrap_or_default();
-    let lines = sessions::lineage(state, session)?;
-    let event = match place_of(state, &lines, &one.item, pack)? {
+    let event = match place_of(state, own.unwrap_or_default(), one, pack)? {
         Some(position) => state.log().at(position)?,
         None => None,
     };

@@ -1,7 +1,8 @@
 //! The log: every event in order, chained by hashes, and the indexes that belong to it.
 //!
 //! What is here never changes its bytes: [`LoggedEvent`] (one event), the record (several events of a
-//! group in one row), the index rows of [`index`], and the [`objects`] that events name. Views are elsewhere and may be rebuilt.
+//! group in one row), the index rows of [`index`], the [`objects`] that events name, and the [`texts`]
+//! beside them. Views are elsewhere and may be rebuilt.
 
 pub mod codec;
 mod event;
@@ -16,6 +17,7 @@ mod policy;
 mod ranges;
 mod read;
 mod record;
+pub mod texts;
 
 pub use event::{
     Actor, Body, ChainError, EncodedEvent, EventScope, Hash, Header, ImportOrigin, KeyMark,

@@ -8,12 +8,13 @@
 //! | --- | --- |
 //! | hash (32) | form (u8), place (u8), length (u64), base (32, of a delta or of edits), then the packed bytes, or the hash (32) and length (u64) of a blob |
 //! | `b` blob hash (32) | hash of the object it holds (32) |
+//! | `t` position (u64) | a text beside an event: [`super::texts`] |
 //!
 //! All numbers are big-endian.
 
 use std::ops::ControlFlow;
 
-use super::{Hash, OBJECTS};
+use super::{Hash, OBJECTS, texts};
 use crate::store::{BlobRef, Direction, Error, Rows, RowsMut};
 
 /// The encoding of an object's bytes. The stored values never change.
@@ -184,7 +185,7 @@ pub(super) fn is_row(key: &[u8], value: &[u8]) -> bool {
     match key.len() {
         32 => Object::decode(value).is_some(),
         33 => key.starts_with(b"b") && value.len() == 32,
-        _ => false,
+        _ => texts::position(key).is_some() && !value.is_empty(),
     }
 }
 
@@ -218,7 +219,7 @@ pub fn is_blob_named(rows: &dyn Rows, blob: &[u8; 32]) -> Result<bool, Error> {
     Ok(rows.get(OBJECTS, &blob_key(blob))?.is_some())
 }
 
-/// Visits every row, in an arbitrary order.
+/// Visits every row of an object or its blob, in an arbitrary order.
 ///
 /// # Errors
 /// [`Error`] when a row is damaged, or the error of `visit`.
@@ -226,6 +227,9 @@ pub fn walk(rows: &dyn Rows, visit: &mut dyn FnMut(Row) -> Result<(), Error>) ->
     // Keys have at most 33 bytes, so all of them sort before this.
     let end = [u8::MAX; 34];
     rows.scan(OBJECTS, &[], &end, Direction::Forward, &mut |key, value| {
+        if texts::position(key).is_some() {
+            return Ok(ControlFlow::Continue(()));
+        }
         let row = match (<[u8; 32]>::try_from(key), key.split_first()) {
             (Ok(object), _) => Some(Row::Object(Hash(object))),
             (Err(_), Some((b'b', blob))) => blob_row(blob, value),

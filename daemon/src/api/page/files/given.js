@@ -6,6 +6,12 @@ import { brief } from "/files/now.js";
 import { section } from "/files/session.js";
 
 const PAGE = 1500;
+// Longest text whose parts are linked.
+const LINKED = 400000;
+const REASONS = {
+  budget: "no space in the budget", share: "no space in the share of its section", suspect: "it gives orders to a model",
+  duplicate: "it repeats the message", pruned: "it was pruned from the working set", quoted: "it only repeats an earlier text",
+};
 
 export const given = { title: "Given", render };
 
@@ -42,7 +48,7 @@ async function list(query, signal) {
 }
 
 async function one(id, signal) {
-  const { pack } = await call("why", { pack: id }, signal);
+  const { pack } = await call("why", { pack: id, text: true }, signal);
   const sources = await Promise.all(pack.rests_on.slice(0, 60).map(async (source) => {
     if (!source.position) return { source };
     const found = await call("read_events", { from: source.position, limit: 1 }, signal).catch(() => null);
@@ -55,7 +61,11 @@ async function one(id, signal) {
     h("h1", {}, "Given: ", word(pack.made_for, 40)),
     h("p", {}, time(pack.at), ", ", word(pack.agent || "a person", 40), `, ${pack.tokens} tokens of at most ${pack.max_tokens}. `,
       link(`/event/${pack.position}`, `event ${pack.position}`), pack.session ? [" ", link(`/session/${encodeURIComponent(pack.session)}`, "its session")] : null),
-    section("Sections", table("Tokens of each section", ["Section", "Tokens"], pack.sections.map((one) => [one.name, one.tokens]))),
+    section("The text as the model received it", pack.text ? text(pack)
+      : empty("The text is not kept.", "What it repeats was forgotten, or it is older than texts are kept (packs.text_days).")),
+    pack.text?.left_out.length ? section("What was left out, and why", table("Left out", ["Event", "Part", "Why"], pack.text.left_out.map((one) => [
+      link(`/event/${one.position}`, `event ${one.position}`), one.bytes ? `${one.part}, ${one.bytes} bytes` : one.part, REASONS[one.why] || one.why]))) : null,
+    pack.sections.length ? section("Sections", table("Tokens of each section", ["Section", "Tokens"], pack.sections.map((one) => [one.name, one.tokens]))) : null,
     section("What it rests on, in the order of the text", sources.length ? sources.map(({ source, event }) => h("article", { class: "message" },
       h("header", {}, h("strong", {}, source.kind), " ", word(source.id, 80), " ", source.at ? time(source.at) : "", " ",
         source.position ? link(`/event/${source.position}`, `event ${source.position}`) : h("span", { class: "quiet" }, "forgotten")),
@@ -63,4 +73,28 @@ async function one(id, signal) {
     next?.marks.length ? section("What the session did next", h("ol", {}, next.marks.filter((mark) => mark.kind !== "other").slice(0, 12).map((mark) =>
       h("li", {}, link(`/event/${mark.position}`, mark.kind, mark.tool ? ` (${mark.tool})` : ""), " ", time(mark.ms))))) : null,
   ];
+}
+
+// The text of a pack, each part of it with links to the events that it rests on. What is copied is the text alone.
+function text(pack) {
+  const { text, parts } = pack.text;
+  if (text.length > LINKED) return stored(text);
+  const bytes = new TextEncoder().encode(text);
+  const decoder = new TextDecoder();
+  const element = h("div", { class: "stored given", dir: "auto", tabindex: "0" });
+  const piece = (start, end) => stored(decoder.decode(bytes.slice(start, end)), "span");
+  let from = 0;
+  for (let at = 0; at < parts.length; at += 1) {
+    const { start, end } = parts[at];
+    if (start < from || end > bytes.length) continue;
+    if (start > from) element.append(piece(from, start));
+    const sources = [];
+    for (; parts[at]?.start === start && parts[at].end === end; at += 1) sources.push(pack.rests_on[parts[at].source]);
+    at -= 1;
+    element.append(h("span", { class: "part" }, piece(start, end), h("span", { class: "sources" },
+      sources.map((source) => source?.position ? [" ", link(`/event/${source.position}`, `event ${source.position}`)] : " forgotten"))));
+    from = end;
+  }
+  if (from < bytes.length) element.append(piece(from, bytes.length));
+  return element;
 }

@@ -4,13 +4,17 @@ import { call, state } from "/files/data.js";
 import { empty, h, link, size, stored, table, time, word } from "/files/dom.js";
 import { section } from "/files/session.js";
 
+// The worst first.
+const RESULTS = ["bad", "warning", "good"];
+
 export const health = { title: "Health", render, live: true };
 
 async function render({ signal }) {
-  const [status, suspects, timeline] = await Promise.all([
+  const [status, suspects, timeline, doctor] = await Promise.all([
     call("status", {}, signal),
     call("list_suspects", { limit: 10 }, signal).catch(() => ({ suspects: [], more: 0 })),
     call("timeline", { limit: 1500 }, signal).catch(() => ({ lanes: [], marks: [] })),
+    call("diagnose", {}, signal).catch((error) => ({ refusal: error.message })),
   ]);
   const last = new Map();
   for (const mark of timeline.marks) {
@@ -32,6 +36,10 @@ async function render({ signal }) {
     section("Agents", last.size ? table("The last event of each agent, and when it was last given something", ["Agent", "Last event", "Last given"], [...last].map(([agent, one]) => [
       word(agent, 60), link(`/event/${one.position}`, time(one.ms)), one.given ? time(one.given) : "not in these events"]))
       : empty("No agent has recorded anything yet.", "`lore setup` connects a host.")),
+    section("What the doctor finds", doctor.findings ? table("Checks of the daemon, its folders and its machine", ["Check", "Result", "Seen", "What helps"],
+      [...doctor.findings].sort((one, other) => RESULTS.indexOf(one.state) - RESULTS.indexOf(other.state)).map((one) => [
+        one.check, h("span", { class: one.state === "good" ? undefined : "bad" }, one.state), word(one.seen, 400), word(one.remedy || "", 400)]))
+      : empty(doctor.refusal, "`lored doctor` examines everything, also while no daemon runs.")),
     section("Followers", table("What follows the log, and how far behind it is", ["Follower", "Position", "Behind"], status.followers.map((one) => [one.name, one.position, one.lag]))),
     status.embedding ? h("p", {}, `${status.embedding.missing} texts wait for the second tier of search; ${status.embedding.embedded} have it.`) : null,
     section("Sizes", table("Sizes on disk and in memory", ["What", "Size"], Object.entries(status.sizes).map(([name, bytes]) => [name.replaceAll("_", " "), size(bytes)]))),
