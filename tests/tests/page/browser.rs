@@ -38,6 +38,13 @@ impl Drop for Driver {
     }
 }
 
+/// The colors that a user prefers, as Chromium's setting numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColorScheme {
+    Dark,
+    Light,
+}
+
 /// Returns the folder of the screenshots.
 pub fn screenshots() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page-screenshots");
@@ -48,6 +55,10 @@ pub fn screenshots() -> PathBuf {
 impl Browser {
     /// Starts a browser that has not been let in.
     pub async fn start() -> Self {
+        Self::start_as(ColorScheme::Light).await
+    }
+
+    async fn start_as(scheme: ColorScheme) -> Self {
         let mut driver = Command::new("chromedriver")
             .arg("--port=0")
             .process_group(0)
@@ -73,6 +84,7 @@ impl Browser {
             "--disable-dev-shm-usage".to_owned(),
             "--hide-scrollbars".to_owned(),
             format!("--user-data-dir={}", profile.path().display()),
+            format!("--blink-settings=preferredColorScheme={}", scheme as u8),
         ];
         let capabilities = json!({
             "goog:chromeOptions": {"args": arguments},
@@ -94,7 +106,12 @@ impl Browser {
 
     /// Starts a browser that looks at a memory.
     pub async fn open(memory: &Memory) -> Self {
-        let mut browser = Self::start().await;
+        Self::open_as(memory, ColorScheme::Light).await
+    }
+
+    /// Starts a browser that looks at a memory, with the colors that its user prefers.
+    pub async fn open_as(memory: &Memory, scheme: ColorScheme) -> Self {
+        let mut browser = Self::start_as(scheme).await;
         let link = memory.link();
         browser.visit(&link).await;
         browser.until("document.querySelector('h1') !== null").await;

@@ -5,7 +5,7 @@
 mod browser;
 mod memory;
 
-use browser::Browser;
+use browser::{Browser, ColorScheme};
 use memory::Memory;
 use serde_json::json;
 
@@ -72,6 +72,16 @@ async fn every_view_opens_at_three_widths() {
                 .shoot(&folder.join(format!("{name}-{width}.png")))
                 .await;
         }
+        assert_eq!(browser.console().await, Vec::<String>::new(), "{path}");
+    }
+    browser.close().await;
+    let browser = Browser::open_as(&memory, ColorScheme::Dark).await;
+    for (name, path) in views(&memory) {
+        browser.resize(1280, 900).await;
+        browser.go(&path).await;
+        browser
+            .shoot(&folder.join(format!("{name}-dark.png")))
+            .await;
         assert_eq!(browser.console().await, Vec::<String>::new(), "{path}");
     }
     browser.close().await;
@@ -253,6 +263,64 @@ async fn hostile_texts_are_text() {
     browser.close().await;
 }
 
+/// What was given is there to the letter, each part with a link to the event that it rests on; health has the doctor's findings.
+#[tokio::test]
+async fn a_given_text_is_shown_as_the_model_received_it() {
+    let memory = Memory::new();
+    let browser = Browser::open(&memory).await;
+    browser.go(&format!("/given/{}", memory.pack())).await;
+    let given = "const text = document.querySelector('.given').cloneNode(true);
+        text.querySelectorAll('.sources').forEach((one) => one.remove()); return text.textContent";
+    assert_eq!(browser.run(given, vec![]).await, json!(memory.prompt()));
+    let part = "const part = [...document.querySelectorAll('.given .part')].find((one) => one.textContent.includes('8443'));
+        part.querySelector('a').click();";
+    browser.run(part, vec![]).await;
+    browser
+        .until("location.pathname.startsWith('/event/') && document.querySelector('main').textContent.includes('port 8443')")
+        .await;
+    browser.go("/health").await;
+    let health = browser.text("main").await;
+    for text in [
+        "What the doctor finds",
+        "settings, all good",
+        "may be open at once",
+    ] {
+        assert!(health.contains(text), "{text}: {health}");
+    }
+    browser.close().await;
+}
+
+/// While the store is repaired no daemon answers, and the page says so; a new link opens it afterwards.
+#[tokio::test]
+async fn a_store_under_repair_is_no_empty_memory() {
+    let mut memory = Memory::new();
+    let browser = Browser::open(&memory).await;
+    browser.go("/now").await;
+    memory.stop();
+    memory.repair();
+    browser
+        .run(
+            "document.querySelector(\"nav a[href='/health']\").click()",
+            vec![],
+        )
+        .await;
+    browser
+        .until("document.querySelector('[role=alert]')?.textContent.includes('does not answer')")
+        .await;
+    let alert = browser.text("[role=alert]").await;
+    assert!(alert.contains("lore page"), "{alert}");
+    browser.close().await;
+    memory.start();
+    let browser = Browser::open(&memory).await;
+    browser.go(&format!("/session/{}", memory.session())).await;
+    let shown = browser.text("main").await;
+    assert!(
+        shown.contains("The gateway listens on port 8443"),
+        "{shown}"
+    );
+    browser.close().await;
+}
+
 /// A link opens the page once; a browser without a cookie says what opens it.
 #[tokio::test]
 async fn a_second_browser_needs_its_own_link() {
@@ -285,8 +353,18 @@ async fn views_are_accessible() {
         std::env::var("LORE_AXE").expect("LORE_AXE names axe.min.js of the npm package axe-core");
     let axe = std::fs::read_to_string(&file).expect("axe.min.js can be read");
     let memory = Memory::new();
-    let browser = Browser::open(&memory).await;
-    for (_, path) in views(&memory) {
+    for scheme in [ColorScheme::Light, ColorScheme::Dark] {
+        let browser = Browser::open_as(&memory, scheme).await;
+        let is_dark = "return matchMedia('(prefers-color-scheme: dark)').matches";
+        let is_dark = browser.run(is_dark, vec![]).await;
+        assert_eq!(is_dark, json!(scheme == ColorScheme::Dark));
+        find_no_serious_issue(&browser, &memory, &axe).await;
+        browser.close().await;
+    }
+}
+
+async fn find_no_serious_issue(browser: &Browser, memory: &Memory, axe: &str) {
+    for (_, path) in views(memory) {
         browser.go(&path).await;
         let script = format!("{axe}\nconst done = arguments[arguments.length - 1];
             axe.run(document, {{ resultTypes: ['violations'] }}).then((found) => done(found.violations
@@ -294,7 +372,6 @@ async fn views_are_accessible() {
                 .map((one) => one.id + ': ' + one.nodes.map((node) => node.html).join(' | ').slice(0, 400))));");
         assert_eq!(browser.run_async(&script).await, json!([]), "{path}");
     }
-    browser.close().await;
 }
 
 /// A session as one file: text, without scripts, and nothing in the console.

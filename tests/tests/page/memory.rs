@@ -5,10 +5,12 @@ use tests::{Daemon, Home};
 
 /// A daemon and what it has recorded.
 pub struct Memory {
-    daemon: Daemon,
+    /// `None` while it is stopped.
+    daemon: Option<Daemon>,
     home: Home,
     session: String,
     pack: String,
+    prompt: String,
     checkpoints: Vec<String>,
 }
 
@@ -63,24 +65,45 @@ impl Memory {
             "enrich_message",
             json!({"session": "talk", "message": "Which port was it?", "max_tokens": 2000}),
         );
-        let pack = text(&pack, "pack");
+        let (pack, prompt) = (text(&pack, "pack"), text(&pack, "prompt"));
         Self {
-            daemon,
+            daemon: Some(daemon),
             home,
             session: "talk".to_owned(),
             pack,
+            prompt,
             checkpoints,
         }
     }
 
+    fn daemon(&self) -> &Daemon {
+        self.daemon.as_ref().expect("a daemon that runs")
+    }
+
+    /// Stops the daemon.
+    pub fn stop(&mut self) {
+        self.daemon.take().expect("a daemon that runs").stop();
+    }
+
+    /// Repairs the store of a stopped daemon.
+    pub fn repair(&self) {
+        let output = self.home.run(&["repair"]);
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// Starts the daemon again.
+    pub fn start(&mut self) {
+        self.daemon = Some(self.home.start());
+    }
+
     /// Records something as another program.
     pub fn record(&self, name: &str, args: Value) {
-        self.daemon.call(name, args);
+        self.daemon().call(name, args);
     }
 
     /// Returns a link to the page.
     pub fn link(&self) -> String {
-        text(&self.daemon.call("open_page", json!({})), "url")
+        text(&self.daemon().call("open_page", json!({})), "url")
     }
 
     /// Returns what `lore page --export` writes.
@@ -106,6 +129,11 @@ impl Memory {
     /// Returns the pack.
     pub fn pack(&self) -> &str {
         &self.pack
+    }
+
+    /// Returns the text of the pack.
+    pub fn prompt(&self) -> &str {
+        &self.prompt
     }
 
     /// Returns the checkpoints, the older one first.

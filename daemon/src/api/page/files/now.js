@@ -16,6 +16,8 @@ const KINDS = {
   session: ["Begin or end", "--session", "square"],
   other: ["Other", "--other", "dot"],
 };
+// Each has a bit, too.
+Object.values(KINDS).forEach((kind, number) => kind.push(1 << number));
 // Tools of hosts that change files.
 const EDITS = new Set(["Edit", "MultiEdit", "Write", "NotebookEdit", "apply_patch", "edit", "write", "replace", "write_file", "edit_file"]);
 // Marks that are loaded: a day of a busy machine.
@@ -250,6 +252,8 @@ class Timeline {
     });
     this.resize = new ResizeObserver(() => this.redraw());
     this.resize.observe(this.element);
+    // The style sheet changes colors by itself, a canvas does not.
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.redraw(), { signal: this.signal });
   }
 
   end() {
@@ -269,8 +273,10 @@ class Timeline {
     return this.from + ((x - this.labels()) / this.width()) * (this.to - this.from);
   }
 
-  place(ms) {
-    return this.labels() + ((ms - this.from) / (this.to - this.from)) * this.width();
+  // Returns a function from times to places, which asks for no sizes: that would lay the page out for each mark.
+  placer() {
+    const [labels, scale, from] = [this.labels(), this.width() / (this.to - this.from), this.from];
+    return (ms) => labels + (ms - from) * scale;
   }
 
   zoom(factor, at = (this.from + this.to) / 2) {
@@ -302,12 +308,26 @@ class Timeline {
     let best = -1;
     let distance = 9;
     const lane = this.lanes[Math.floor((y - AXIS) / LANE)];
-    this.marks.forEach((mark, number) => {
-      if (mark.lane !== lane || this.hidden.has(mark.kind)) return;
-      const far = Math.abs(this.place(mark.ms) - x);
+    const place = this.placer();
+    const last = this.first(this.timeAt(x + distance));
+    for (let number = this.first(this.timeAt(x - distance)); number < last; number += 1) {
+      const mark = this.marks[number];
+      if (mark.lane !== lane || this.hidden.has(mark.kind)) continue;
+      const far = Math.abs(place(mark.ms) - x);
       if (far < distance) [best, distance] = [number, far];
-    });
+    }
     return best;
+  }
+
+  // Returns the number of the first mark at or after a time.
+  first(ms) {
+    let [low, high] = [0, this.marks.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.marks[middle].ms < ms) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   name(number) {
@@ -347,7 +367,11 @@ class Timeline {
     canvas.setAttribute("aria-label", `${this.marks.length} marks in ${this.lanes.length} lanes, ${new Date(this.from).toLocaleString()} to ${new Date(this.to).toLocaleString()}`);
     const paint = canvas.getContext("2d");
     const style = getComputedStyle(document.documentElement);
-    const color = (name) => style.getPropertyValue(name).trim();
+    const colors = new Map();
+    const color = (name) => {
+      if (!colors.has(name)) colors.set(name, style.getPropertyValue(name).trim());
+      return colors.get(name);
+    };
     paint.scale(ratio, ratio);
     paint.font = "13px system-ui, sans-serif";
     this.axis(paint, color, height);
@@ -362,22 +386,26 @@ class Timeline {
     paint.beginPath();
     paint.rect(this.labels(), 0, this.width(), height);
     paint.clip();
-    // Marks at the same place would be drawn over each other: one of a kind is enough.
-    const drawn = new Set();
-    this.marks.forEach((mark, number) => {
+    // Marks at the same place would be drawn over each other: one of a kind is enough. A bit for each kind at each half pixel.
+    const across = 2 * Math.ceil(canvas.clientWidth) + 2;
+    const drawn = new Uint16Array(across * lanes.length);
+    const place = this.placer();
+    for (let number = this.first(this.from); number < this.marks.length; number += 1) {
+      const mark = this.marks[number];
+      if (mark.ms > this.to) break;
       const lane = row.get(mark.lane);
-      if (lane === undefined || this.hidden.has(mark.kind) || mark.ms < this.from || mark.ms > this.to) return;
-      const x = Math.round(this.place(mark.ms) * 2) / 2;
-      const key = `${lane} ${x} ${mark.kind}`;
-      if (drawn.has(key) && number !== this.chosen) return;
-      drawn.add(key);
-      paint.fillStyle = paint.strokeStyle = color(KINDS[mark.kind][1]);
-      shape(paint, KINDS[mark.kind][2], x, AXIS + LANE * lane + LANE / 2);
+      if (lane === undefined || this.hidden.has(mark.kind)) continue;
+      const half = Math.round(place(mark.ms) * 2);
+      const [, name, form, bit] = KINDS[mark.kind];
+      if (drawn[lane * across + half] & bit && number !== this.chosen) continue;
+      drawn[lane * across + half] |= bit;
+      paint.fillStyle = paint.strokeStyle = color(name);
+      shape(paint, form, half / 2, AXIS + LANE * lane + LANE / 2);
       if (number === this.chosen) {
         paint.strokeStyle = color("--text");
-        paint.strokeRect(x - 8, AXIS + LANE * lane + 4, 16, LANE - 8);
+        paint.strokeRect(half / 2 - 8, AXIS + LANE * lane + 4, 16, LANE - 8);
       }
-    });
+    }
     paint.restore();
     lanes.forEach((lane, number) => {
       const y = AXIS + LANE * number;
@@ -399,8 +427,9 @@ class Timeline {
     const zone = new Date(this.to).getTimezoneOffset() * 60000;
     paint.strokeStyle = color("--line");
     paint.fillStyle = color("--quiet");
+    const place = this.placer();
     for (let at = Math.ceil((this.from - zone) / step) * step + zone; at < this.to; at += step) {
-      const x = Math.round(this.place(at)) + 0.5;
+      const x = Math.round(place(at)) + 0.5;
       paint.beginPath();
       paint.moveTo(x, AXIS - 6);
       paint.lineTo(x, height);
