@@ -83,6 +83,12 @@ pub const SEARCH: Command = Command::call_with(
             "Only words of these; may be repeated",
         )
         .sends("origins"),
+        Flag::texts(
+            "by",
+            "AGENT",
+            "Only what this agent recorded; may be repeated",
+        )
+        .sends("agents"),
         Flag::text(
             "project",
             "PROJECT",

@@ -36,4 +36,8 @@ pub struct HealthFinding {
 pub struct DiagnoseReply {
     /// The findings, in the order of the checks.
     pub findings: Vec<HealthFinding>,
+    /// Number of events of the last 24 hours.
+    pub events_of_day: u64,
+    /// Number of events of the last seven days.
+    pub events_of_week: u64,
 }

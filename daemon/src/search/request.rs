@@ -48,6 +48,8 @@ pub struct SearchRequest {
     pub kinds: Vec<Kind>,
     /// Restricts the search to words of these; empty finds all.
     pub origins: Vec<Origin>,
+    /// Restricts the search to what these agents recorded; empty finds all.
+    pub agents: Vec<String>,
     /// Leaves out what is rather not about the query. A list of hits has it at its end; an answer needs none of it.
     pub is_likely_only: bool,
     /// Restricts the search to this session.

@@ -48,6 +48,8 @@ pub struct SearchArgs {
     pub kinds: Vec<Kind>,
     /// Only words of these; default: all.
     pub origins: Vec<Origin>,
+    /// Only what these agents recorded, by their names; default: all.
+    pub agents: Vec<String>,
     /// Search algorithm: 'text' for exact keywords, 'vector' for semantic similarity, 'hybrid' for balanced relevance, 'semantic' for advanced understanding.
     #[schema(extend("default" = "hybrid"))]
     #[serde(alias = "mode")]

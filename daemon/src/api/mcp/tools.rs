@@ -23,8 +23,9 @@ pub static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| TABLE.values().map(tool
 static SHORT: LazyLock<Vec<Tool>> = LazyLock::new(|| TOOLS.iter().map(short).collect());
 
 /// Arguments that many operations share or few calls need.
-const COMMON: [&str; 14] = [
+const COMMON: [&str; 15] = [
     "agent",
+    "agents",
     "asOf",
     "as_of",
     "atLeast",

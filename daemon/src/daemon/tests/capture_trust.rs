@@ -325,6 +325,28 @@ async fn packs_take_the_words_of_some_origins() {
 }
 
 #[tokio::test]
+async fn a_search_finds_what_some_agents_recorded() {
+    let memory = Fixture::new();
+    for agent in ["codex", "gemini"] {
+        let said = json!({"sender": "assistant", "content": format!("The shop is deployed by {agent}."), "agent": agent});
+        memory.call(None, "record_message", said).await;
+    }
+    for (agents, by) in [
+        (json!([]), vec!["codex", "gemini"]),
+        (json!(["codex"]), vec!["codex"]),
+        (json!(["codex", "gemini"]), vec!["codex", "gemini"]),
+        (json!(["claude"]), vec![]),
+    ] {
+        let args = json!({"query": "shop deployed", "search_type": "text", "agents": agents});
+        let found = memory.call(None, "search", args).await;
+        let results = found["results"].as_array().unwrap().iter();
+        let mut found: Vec<&str> = results.map(|one| one["agent"].as_str().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, by, "{agents}");
+    }
+}
+
+#[tokio::test]
 async fn a_judgement_goes_with_the_session_that_is_forgotten() {
     let memory = Fixture::new();
     let dir = memory.project();

@@ -63,6 +63,7 @@ impl Op for Search {
             mode: mode(args.search_type.unwrap_or_default()),
             kinds,
             origins: args.origins.iter().map(|one| origin_of(*one)).collect(),
+            agents: args.agents,
             is_likely_only: false,
             session: args.session.map(|session| session.as_str().to_owned()),
             project,

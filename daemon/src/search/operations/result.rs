@@ -32,7 +32,10 @@ pub fn result(
         return Ok(None);
     };
     let ask = search.ask;
-    if !ask.origins.is_empty() && !ask.origins.contains(&found.origin) {
+    let is_by = |agent: &String| found.agent.as_ref() == Some(agent);
+    if (!ask.origins.is_empty() && !ask.origins.contains(&found.origin))
+        || (!ask.agents.is_empty() && !ask.agents.iter().any(is_by))
+    {
         return Ok(None);
     }
     let suspect = found.is_suspect();

@@ -30,7 +30,7 @@ pub(super) const NOTHING_KNOWN: &str =
 /// Maximum number of hits for paging.
 const HITS_MAX: usize = 10_000;
 
-/// Hits that are looked at for each result of some origins.
+/// Hits that are looked at for each result of some origins or agents.
 const HITS_PER_RESULT: usize = 20;
 
 /// The start of a page, and its list.
@@ -91,8 +91,8 @@ fn searched(
         text_of: &|key| reader.text(key),
     };
     let place = PageStart::read(cx, state, page)?;
-    // Those of other origins are passed over.
-    let looked_at = match ask.origins.is_empty() {
+    // Those of other origins and agents are passed over.
+    let looked_at = match ask.origins.is_empty() && ask.agents.is_empty() {
         true => ask.most,
         false => ask.most * HITS_PER_RESULT,
     };

@@ -43,9 +43,19 @@ async function render({ signal }) {
     section("Followers", table("What follows the log, and how far behind it is", ["Follower", "Position", "Behind"], status.followers.map((one) => [one.name, one.position, one.lag]))),
     status.embedding ? h("p", {}, `${status.embedding.missing} texts wait for the second tier of search; ${status.embedding.embedded} have it.`) : null,
     section("Sizes", table("Sizes on disk and in memory", ["What", "Size"], Object.entries(status.sizes).map(([name, bytes]) => [name.replaceAll("_", " "), size(bytes)]))),
+    doctor.findings ? section("Growth", growth(status, doctor)) : null,
     section("Counts", table("Counts", ["What", "Number"], Object.entries(status.counts).map(([name, count]) => [name.replaceAll("_", " "), count]))),
     section("Suspicious texts", suspects.suspects.length ? suspects.suspects.map((one) => h("article", { class: "message" },
       h("header", {}, h("strong", {}, one.suspicions.join(", ")), " ", word(one.source, 60), " ", time(one.at), " ", link(`/event/${one.position}`, `event ${one.position}`)),
       stored(one.excerpt))) : empty("No suspicious text waits for you.", "Texts that give orders to a model are kept from models until a person accepts them: `lore review`.")),
   ];
+}
+
+// What the last day and week brought: the events, and about how much space, if theirs are as large as all are on average.
+function growth(status, doctor) {
+  const { store_bytes: store = 0, index_bytes: index = 0, blob_bytes: blobs = 0 } = status.sizes;
+  const each = status.position ? (store + index + blobs) / status.position : 0;
+  const row = (name, events, days) => [name, events, size(Math.round(events * each)), `${size(Math.round((events * each / days) * 365))} a year`];
+  return table("Events and the space that they take, about", ["Time", "Events", "Space", "At this rate"], [
+    row("The last 24 hours", doctor.events_of_day, 1), row("The last seven days", doctor.events_of_week, 7)]);
 }

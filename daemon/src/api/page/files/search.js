@@ -11,7 +11,10 @@ export const search = { title: "Search", render };
 async function render({ query, signal }) {
   const words = query.get("q") || "";
   const kinds = query.getAll("kind");
-  const projects = await call("list_projects", {}, signal).then((found) => found.projects, () => []);
+  const [projects, agents] = await Promise.all([
+    call("list_projects", {}, signal).then((found) => found.projects, () => []),
+    call("list_sessions", { limit: 300, state: "any" }, signal).then((found) => [...new Set(found.sessions.flatMap((one) => one.agents || []))].sort(), () => []),
+  ]);
   const form = h("form", { role: "search", onsubmit: (event) => submit(event, query) },
     h("input", { type: "search", name: "q", value: words, "aria-label": "Words or a question", placeholder: "Words or a question" }),
     h("select", { name: "mode", "aria-label": "How to search" }, MODES.map((mode) => h("option", { value: mode, selected: mode === (query.get("mode") || "hybrid") }, mode))),
@@ -19,20 +22,13 @@ async function render({ query, signal }) {
       projects.map((one) => h("option", { value: one.project, selected: one.project === query.get("project") }, one.name))),
     h("input", { type: "date", name: "since", value: query.get("since") || "", "aria-label": "From this day on" }),
     h("button", { type: "submit" }, "Search"));
-  const chips = h("p", { class: "chips", role: "group", "aria-label": "Kinds" }, KINDS.map((kind) => {
-    const address = new URLSearchParams(query);
-    const others = kinds.filter((one) => one !== kind);
-    address.delete("kind");
-    for (const one of kinds.includes(kind) ? others : [...kinds, kind]) address.append("kind", one);
-    return h("a", { href: `/search?${address}`, class: kinds.includes(kind) ? "chip on" : "chip", "aria-pressed": String(kinds.includes(kind)), role: "button" }, kind);
-  }));
-  const top = [h("h1", {}, "Search"), form, chips];
+  const top = [h("h1", {}, "Search"), form, chips("Kinds", "kind", KINDS, query), agents.length ? chips("Agents", "by", agents, query) : null];
   if (!words.trim()) return [...top, empty("Search everything that was recorded.", "By words and by meaning: prompts, answers, results of tools, notes, documents, checkpoints.")];
   // A search ends at a time: that of the position.
   const last = state.asOf === null ? null : await call("read_events", { from: state.asOf, limit: 1 }, signal).then((page) => page.events[0]);
   const found = await call("search", {
     query: words, search_type: query.get("mode") || "hybrid", max_results: 20, include_content: false,
-    kinds: kinds.length ? kinds : undefined, project: query.get("project") || undefined, since: query.get("since") || undefined,
+    kinds: kinds.length ? kinds : undefined, agents: query.has("by") ? query.getAll("by") : undefined, project: query.get("project") || undefined, since: query.get("since") || undefined,
     until: last?.time, next: query.get("next") || undefined,
   }, signal);
   // Times of a search are seconds.
@@ -46,6 +42,19 @@ async function render({ query, signal }) {
     results.length ? h("ol", { class: "results" }, results.map(result)) : empty("Nothing matches.", "Try fewer words, another kind, or a search by meaning (vector)."),
     found.next ? h("p", {}, link(`/search?${next}`, "More")) : null,
   ];
+}
+
+// A group of filters, each on or off.
+function chips(label, name, all, query) {
+  const chosen = query.getAll(name);
+  return h("p", { class: "chips", role: "group", "aria-label": label }, all.map((one) => {
+    const isOn = chosen.includes(one);
+    const address = new URLSearchParams(query);
+    address.delete(name);
+    address.delete("next");
+    for (const other of isOn ? chosen.filter((other) => other !== one) : [...chosen, one]) address.append(name, other);
+    return h("a", { href: `/search?${address}`, class: isOn ? "chip on" : "chip", "aria-pressed": String(isOn), role: "button" }, word(one, 40));
+  }));
 }
 
 function result(one) {
@@ -64,6 +73,6 @@ function submit(event, query) {
   const fields = new FormData(event.target);
   const address = new URLSearchParams();
   for (const [name, value] of fields) if (value && !(name === "mode" && value === "hybrid")) address.append(name, value);
-  for (const kind of query.getAll("kind")) address.append("kind", kind);
+  for (const name of ["kind", "by"]) for (const one of query.getAll(name)) address.append(name, one);
   dispatchEvent(new CustomEvent("lore-open", { detail: `/search?${address}` }));
 }
