@@ -128,11 +128,21 @@ fn views(pack: &Value) -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
                 ("why", json!({"position": 500})),
             ],
         ),
-        ("given", vec![("why", json!({"pack": pack.get("pack")}))]),
+        (
+            "given",
+            vec![
+                ("why", json!({"pack": pack.get("pack"), "text": true})),
+                (
+                    "timeline",
+                    json!({"session": "bench-0", "after": pack.get("position"), "limit": 400}),
+                ),
+            ],
+        ),
         (
             "search",
             vec![
                 ("list_projects", json!({})),
+                ("list_sessions", json!({"limit": 300, "state": "any"})),
                 (
                     "search",
                     json!({"query": "merged request", "search_type": "hybrid", "max_results": 20, "include_content": false}),
@@ -159,6 +169,7 @@ fn views(pack: &Value) -> Vec<(&'static str, Vec<(&'static str, Value)>)> {
                 ("status", json!({})),
                 ("list_suspects", json!({"limit": 10})),
                 ("timeline", json!({"limit": 1500})),
+                ("diagnose", json!({})),
             ],
         ),
     ]

@@ -2,7 +2,6 @@
 
 import { call, state } from "/files/data.js";
 import { empty, h, link, stored, table, time, word } from "/files/dom.js";
-import { brief } from "/files/now.js";
 import { section } from "/files/session.js";
 
 const PAGE = 1500;
@@ -49,11 +48,6 @@ async function list(query, signal) {
 
 async function one(id, signal) {
   const { pack } = await call("why", { pack: id, text: true }, signal);
-  const sources = await Promise.all(pack.rests_on.slice(0, 60).map(async (source) => {
-    if (!source.position) return { source };
-    const found = await call("read_events", { from: source.position, limit: 1 }, signal).catch(() => null);
-    return { source, event: found?.events[0] };
-  }));
   const next = pack.session
     ? await call("timeline", { session: pack.session, after: pack.position, until: pack.position + 400, limit: 400 }, signal).catch(() => null)
     : null;
@@ -66,10 +60,10 @@ async function one(id, signal) {
     pack.text?.left_out.length ? section("What was left out, and why", table("Left out", ["Event", "Part", "Why"], pack.text.left_out.map((one) => [
       link(`/event/${one.position}`, `event ${one.position}`), one.bytes ? `${one.part}, ${one.bytes} bytes` : one.part, REASONS[one.why] || one.why]))) : null,
     pack.sections.length ? section("Sections", table("Tokens of each section", ["Section", "Tokens"], pack.sections.map((one) => [one.name, one.tokens]))) : null,
-    section("What it rests on, in the order of the text", sources.length ? sources.map(({ source, event }) => h("article", { class: "message" },
-      h("header", {}, h("strong", {}, source.kind), " ", word(source.id, 80), " ", source.at ? time(source.at) : "", " ",
-        source.position ? link(`/event/${source.position}`, `event ${source.position}`) : h("span", { class: "quiet" }, "forgotten")),
-      event ? stored(brief(event.payload)) : null)) : empty("It rests on nothing that was recorded.", "It had only the message and its instruction.")),
+    section("What it rests on, in the order of the text", pack.rests_on.length ? table("Sources", ["Kind", "Id", "Time", "Agent", "Event"], pack.rests_on.slice(0, 300).map((source) => [
+      source.kind, word(source.id, 80), source.at ? time(source.at) : "", word(source.agent || "", 40),
+      source.position ? link(`/event/${source.position}`, `event ${source.position}`) : "forgotten"]))
+      : empty("It rests on nothing that was recorded.", "It had only the message and its instruction.")),
     next?.marks.length ? section("What the session did next", h("ol", {}, next.marks.filter((mark) => mark.kind !== "other").slice(0, 12).map((mark) =>
       h("li", {}, link(`/event/${mark.position}`, mark.kind, mark.tool ? ` (${mark.tool})` : ""), " ", time(mark.ms))))) : null,
   ];
