@@ -41,6 +41,10 @@ fn views(memory: &Memory) -> Vec<(&'static str, String)> {
             ),
         ),
         ("notes", "/notes".to_owned()),
+        (
+            "note",
+            format!("/notes?project={}&file=mental_model", memory.project()),
+        ),
         ("health", "/health".to_owned()),
     ]
 }
@@ -137,6 +141,24 @@ async fn views_go_back_in_time_and_back() {
         .until("document.getElementById('as-of').textContent === 'now'")
         .await;
     browser.until("document.querySelector('main').textContent.includes('The gateway listens on port 8443')").await;
+    browser.close().await;
+}
+
+/// Notes are listed in the version that they had, and not before they were written.
+#[tokio::test]
+async fn notes_go_back_in_time() {
+    let memory = Memory::new();
+    let browser = Browser::open(&memory).await;
+    let [first, second] = memory.notes();
+    for (at, version) in [(second, Some("2")), (first, Some("1")), (first - 1, None)] {
+        browser.go(&format!("/notes?at={at}")).await;
+        let shown = browser.text("main").await;
+        assert!(shown.contains("As of the position"), "{shown}");
+        match version {
+            None => assert!(shown.contains("No project has notes yet"), "{shown}"),
+            Some(version) => assert_eq!(browser.text("td:nth-of-type(3)").await, version),
+        }
+    }
     browser.close().await;
 }
 

@@ -11,6 +11,8 @@ pub struct Memory {
     session: String,
     pack: String,
     prompt: String,
+    project: String,
+    notes: [u64; 2],
     checkpoints: Vec<String>,
 }
 
@@ -65,6 +67,18 @@ impl Memory {
             "enrich_message",
             json!({"session": "talk", "message": "Which port was it?", "max_tokens": 2000}),
         );
+        let folder = home.path().join("shop");
+        std::fs::create_dir(&folder).expect("a folder for the project");
+        let project = text(
+            &call("init_project", json!({"path": folder, "name": "Shop"})),
+            "project",
+        );
+        let notes = ["the till", "the ledger"].map(|what| {
+            let note =
+                json!({"project_id": project, "file_type": "mental_model", "content": note(what)});
+            let written = call("update_context", note);
+            written["position"].as_u64().expect("a position")
+        });
         let (pack, prompt) = (text(&pack, "pack"), text(&pack, "prompt"));
         Self {
             daemon: Some(daemon),
@@ -72,6 +86,8 @@ impl Memory {
             session: "talk".to_owned(),
             pack,
             prompt,
+            project,
+            notes,
             checkpoints,
         }
     }
@@ -131,6 +147,16 @@ impl Memory {
         &self.pack
     }
 
+    /// Returns the project with notes.
+    pub fn project(&self) -> &str {
+        &self.project
+    }
+
+    /// Returns the positions of the two versions of its notes.
+    pub fn notes(&self) -> [u64; 2] {
+        self.notes
+    }
+
     /// Returns the text of the pack.
     pub fn prompt(&self) -> &str {
         &self.prompt
@@ -140,6 +166,20 @@ impl Memory {
     pub fn checkpoints(&self) -> &[String] {
         &self.checkpoints
     }
+}
+
+/// Returns notes that their template accepts.
+fn note(what: &str) -> String {
+    format!(
+        "# Mental Model\n\n## System Overview\n\nA shop with {what}: it keeps every sale on the device and sends it to the office as \
+         soon as there is a network.\n\n- **Confidence**: Medium\n- **Last Verified**: 2025-02-03\n\n\
+         ## Components\n\n- **Till**\n  - **Purpose**: Takes sales\n  - **Location**: `till/`\n  - **Dependencies**: Ledger\n  \
+         - **Key Functions**: `Till::sell()`\n  - **Last Verified**: 2025-02-03\n\n\
+         ## Data Flow\n\nA sale is written to the ledger of the device, put into a parcel once there are ten, and taken out when the \
+         office has answered.\n\n## Key Decisions\n\n- **Sales are kept on the device**\n  - **Context**: Markets have bad networks\n  \
+         - **Options**: Ask the office each time\n  - **Chosen**: A ledger of its own\n  - **Impact**: Prices may be a day old\n  \
+         - **Last Validated**: 2025-02-03\n\n## Context Links\n\n- `docs/till.md`: how a till is set up\n"
+    )
 }
 
 fn text(reply: &Value, member: &str) -> String {

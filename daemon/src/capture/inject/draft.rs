@@ -15,6 +15,7 @@ use crate::state::State;
 
 /// Pieces without space in a text that are listed.
 const LEFT_OUT_MAX: usize = 20;
+
 /// A text with its sources.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
