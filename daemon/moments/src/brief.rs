@@ -4,9 +4,8 @@
 //! Sessions are chosen by what they have in common with the branch, the files and the topic of the work, and only then by age.
 
 use std::fmt::Write;
-use std::ops::Range;
 
-use crate::budget::{TokenCount, cut, fit, one_line};
+use crate::budget::{PieceRanges, TokenCount, cut, fit, one_line};
 use crate::text::beginning;
 use crate::text::paths;
 use crate::text::words::{Term, terms};
@@ -114,7 +113,7 @@ pub struct Brief {
     /// For each entry in it, its section and its place in the input.
     pub pieces: Vec<(BriefSection, usize)>,
     /// The same in the order of the text, each with its range of bytes in the text.
-    pub ranges: Vec<((BriefSection, usize), Range<usize>)>,
+    pub ranges: PieceRanges<BriefSection>,
     /// The entries for which there was no space, the most important first.
     pub left_out: Vec<(BriefSection, usize)>,
 }
@@ -197,7 +196,7 @@ pub fn brief(input: &BriefInput, budget: usize, count: TokenCount) -> Brief {
 }
 
 /// Returns the text, and what its parts consist of.
-fn render(pieces: &[Piece]) -> (String, Vec<((BriefSection, usize), Range<usize>)>) {
+fn render(pieces: &[Piece]) -> (String, PieceRanges<BriefSection>) {
     let (mut text, mut ranges) = (String::new(), Vec::new());
     for section in BriefSection::ALL {
         let mut of_section: Vec<&Piece> = pieces

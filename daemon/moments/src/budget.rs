@@ -3,10 +3,15 @@
 //! Pieces are taken in an order of importance that does not depend on the budget, until the next one does not fit. So a larger
 //! budget never holds less, and no text is longer than its budget.
 
+use std::ops::Range;
+
 use crate::text::beginning;
 
 /// Counts the tokens of a text. The count of two joined texts is at most the sum of both.
 pub type TokenCount<'a> = &'a dyn Fn(&str) -> usize;
+
+/// What the parts of a text consist of, in order: section and place in the input, each with its range of bytes in the text.
+pub type PieceRanges<S> = Vec<((S, usize), Range<usize>)>;
 
 /// Returns the number of pieces that fit, in their order; `text` renders the first of them.
 pub(crate) fn fit(

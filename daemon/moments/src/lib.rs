@@ -40,7 +40,7 @@ mod versions;
 mod wording;
 
 pub use brief::{Brief, BriefInput, BriefSection, NoteEntry, SessionEntry, brief};
-pub use budget::{TokenCount, cut, one_line};
+pub use budget::{PieceRanges, TokenCount, cut, one_line};
 pub use choice::{AnsweredQuestion, choice};
 pub use compaction::{
     CommandEntry, Composed, DecisionEntry, FileEntry, PlanEntry, Section, TOKENS, WorkInFlight,

@@ -5,9 +5,7 @@
 
 mod pieces;
 
-use std::ops::Range;
-
-use crate::budget::{TokenCount, fit, one_line};
+use crate::budget::{PieceRanges, TokenCount, fit, one_line};
 use crate::durable::Speaker;
 
 /// Tokens of the whole that the table of sections adds up to.
@@ -145,7 +143,7 @@ pub struct Composed {
     /// that of its command.
     pub pieces: Vec<(Section, usize)>,
     /// The same in the order of the text, each with its range of bytes in the text.
-    pub ranges: Vec<((Section, usize), Range<usize>)>,
+    pub ranges: PieceRanges<Section>,
     /// The pieces for which there was no space, the most important first.
     pub left_out: Vec<(Section, usize)>,
 }
@@ -269,7 +267,7 @@ fn rank(pieces: Vec<Piece>, count: TokenCount) -> Vec<(Piece, usize)> {
 }
 
 /// Returns the text, and what its parts consist of.
-fn render(pieces: &[Piece]) -> (String, Vec<((Section, usize), Range<usize>)>) {
+fn render(pieces: &[Piece]) -> (String, PieceRanges<Section>) {
     let (mut text, mut ranges) = (String::new(), Vec::new());
     for section in Section::ALL {
         let mut of_section: Vec<&Piece> = pieces

@@ -12,6 +12,9 @@ use crate::store::{Bytes, Direction, Error, Rows, RowsMut};
 
 const KEY_BYTES: usize = 9;
 
+/// Visits a text with the position of its event.
+pub type TextVisitor<'v> = &'v mut dyn FnMut(Position, &[u8]) -> Result<ControlFlow<()>, Error>;
+
 fn key(at: Position) -> [u8; KEY_BYTES] {
     let mut key = [b't'; KEY_BYTES];
     if let Some(number) = key.last_chunk_mut::<8>() {
@@ -45,11 +48,7 @@ pub fn remove(rows: &mut dyn RowsMut, at: Position) {
 }
 
 /// Visits the texts from a position on, in the order of the log, until `visit` breaks.
-pub fn scan(
-    rows: &dyn Rows,
-    from: Position,
-    visit: &mut dyn FnMut(Position, &[u8]) -> Result<ControlFlow<()>, Error>,
-) -> Result<(), Error> {
+pub fn scan(rows: &dyn Rows, from: Position, visit: TextVisitor<'_>) -> Result<(), Error> {
     let end = [b't' + 1];
     rows.scan(
         OBJECTS,
