@@ -159,7 +159,9 @@ pub fn keep(
     let before = text.at.saturating_sub(days.saturating_mul(DAY_MICROS));
     let mut expired = Vec::new();
     texts::scan(rows, Position(0), &mut |at, row| {
-        if expired.len() == EXPIRED_AT_ONCE || decode(at, row)?.at >= before {
+        // A damaged row must not stop packs from being made: it goes, too.
+        let is_kept = decode(at, row).is_ok_and(|text| text.at >= before);
+        if expired.len() == EXPIRED_AT_ONCE || is_kept {
             return Ok(ControlFlow::Break(()));
         }
         expired.push(at);
@@ -180,7 +182,8 @@ pub fn find(
 ) -> Result<Vec<Position>, Error> {
     let mut found = Vec::new();
     texts::scan(rows, Position(0), &mut |at, row| {
-        if may_have(&decode(at, row)?, at) {
+        // A damaged row must not stop forgetting, and what it has is not known.
+        if decode(at, row).map_or(true, |text| may_have(&text, at)) {
             found.push(at);
         }
         Ok(ControlFlow::Continue(()))
@@ -240,6 +243,17 @@ mod tests {
         remove(&mut rows, &of_a);
         assert_eq!(days(&rows), [1, 2]);
         assert_eq!(get(&rows, Position(3)).unwrap(), None);
+    }
+
+    #[test]
+    fn a_damaged_text_stops_neither_packs_nor_forgetting() {
+        let mut rows = MemoryStore::new();
+        keep(&mut rows, Position(2), &text(2, "s"), 90).unwrap();
+        texts::put(&mut rows, Position(1), b"damaged");
+        assert!(get(&rows, Position(1)).is_err());
+        assert_eq!(find(&rows, &|_, _| false).unwrap(), [Position(1)]);
+        keep(&mut rows, Position(3), &text(3, "s"), 90).unwrap();
+        assert_eq!(days(&rows), [2, 3]);
     }
 
     #[test]

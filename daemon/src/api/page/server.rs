@@ -96,7 +96,8 @@ impl PageServer {
         let connections = TaskTracker::new();
         let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
         loop {
-            // An open stream is a viewer. Looking again after the whole time is early enough: the time begins anew at its end.
+            // An open stream counts as a viewer. It is enough to look again after the whole time, because the time starts again
+            // when the stream ends.
             let idle_from = page.access.idle_from(self.idle_max);
             let look_at = idle_from.unwrap_or_else(|| Instant::now() + self.idle_max);
             let accepted = async {
