@@ -1,5 +1,6 @@
 //! What a conversation has mentioned so far, with the prominence of each entity.
 
+use super::categories::{CONTAINERS, DETAILS, ORGANISATIONS, PEOPLE, PLACES, ROLES};
 use super::everyday::is_akin;
 use super::packs::PackSet;
 use super::past::{PastText, TextSource};
@@ -28,69 +29,6 @@ const SAID: f32 = 0.85;
 const WEIGHT_UNKNOWN: u8 = 70;
 /// Limit on the words that are remembered for an entity.
 const WORDS_MAX: usize = 40;
-
-/// Kinds of people.
-const PEOPLE: [&str; 12] = [
-    "person",
-    "contact",
-    "user",
-    "author",
-    "agent",
-    "employee",
-    "engineer",
-    "reviewer",
-    "owner",
-    "member",
-    "developer",
-    "buyer",
-];
-/// Kinds that are details of other things.
-const DETAILS: [&str; 9] = [
-    "error_code",
-    "exception",
-    "error",
-    "url",
-    "email",
-    "environment_variable",
-    "device_role",
-    "manufacturer",
-    "device_type",
-];
-/// Kinds whose names are nouns for other things.
-const ROLES: [&str; 2] = ["device_role", "role"];
-/// Kinds of organisations.
-const ORGANISATIONS: [&str; 13] = [
-    "supplier",
-    "vendor",
-    "carrier",
-    "provider",
-    "partner",
-    "department",
-    "organization",
-    "tenant",
-    "tenant_group",
-    "customer",
-    "company",
-    "team",
-    "organisation",
-];
-/// Kinds of places and of things that contain others.
-const PLACES: [&str; 5] = ["site", "rack", "location", "region", "office"];
-const CONTAINERS: [&str; 13] = [
-    "list",
-    "incident",
-    "case",
-    "issue",
-    "ticket",
-    "pull_request",
-    "file_path",
-    "cluster",
-    "prefix",
-    "vlan",
-    "branch",
-    "repository",
-    "virtual_machine",
-];
 
 /// An entity that may be meant.
 #[derive(Clone, Debug)]
@@ -147,7 +85,11 @@ impl Referent {
 
     /// Returns whether a word describes the entity: a part of its name, or what a text says of it.
     pub(super) fn is_described(&self, word: &str) -> bool {
-        let is_same = |own: &String| own == word || is_akin(own, word);
+        // "netcdf" describes what is called "NetCDF4".
+        let letters = |own: &str| {
+            own.trim_end_matches(|c: char| c.is_ascii_digit()) == word && word.len() > 2
+        };
+        let is_same = |own: &String| own == word || is_akin(own, word) || letters(own);
         self.parts.iter().any(is_same)
             || self.words.iter().any(is_same)
             || self.parts.iter().any(|part| is_short_for(part, word))

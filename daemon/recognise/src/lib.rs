@@ -25,10 +25,12 @@
 //! returned; [`TextMentions`] reports truncation. Names have at most [`NAME_BYTES_MAX`] bytes; longer texts are
 //! not names. JSON is read to a depth of 128.
 
+mod categories;
 mod choose;
 mod discourse;
 mod edges;
 mod everyday;
+mod first_names;
 mod gazetteer;
 mod json;
 mod knowledge;

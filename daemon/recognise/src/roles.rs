@@ -205,12 +205,15 @@ fn said_of(
     after: (usize, usize),
     is_last: bool,
 ) -> Vec<String> {
-    let left = text.get(before.0..before.1).unwrap_or_default();
-    let left = left
+    let all = text.get(before.0..before.1).unwrap_or_default();
+    let left = all
         .rsplit([',', ';', ':', '\n', '('])
         .next()
         .unwrap_or_default();
     let mut left: Vec<&str> = words(left).collect();
+    if left.is_empty() {
+        left.extend(called_before(all));
+    }
     if let Some(at) = left
         .iter()
         .rposition(|word| matches!(*word, "and" | "or" | "but"))
@@ -247,6 +250,19 @@ fn said_of(
         }
     }
     said
+}
+
+/// Returns the noun that a name explains: "with a helper, `utc_to_tai()`", "a new benchmark: BatBench-9".
+fn called_before(before: &str) -> Option<&str> {
+    let before = before.trim_end_matches(|c: char| !is_word(c) && c != ',' && c != ':');
+    let before = before.strip_suffix([',', ':'])?;
+    let mut words = words(before).rev();
+    let noun = words.next()?;
+    let articles = ["a", "an", "the", "its", "their", "our"];
+    words
+        .take(2)
+        .any(|word| articles.contains(&word))
+        .then_some(noun)
 }
 
 /// Returns the start of the sentence around an offset, and whether it is a later one.

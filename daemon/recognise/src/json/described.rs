@@ -5,7 +5,16 @@ use super::reader::{Document, Node, Value};
 use crate::names::shown_name;
 
 /// Keys with other names of an object.
-const ALIAS_KEYS: [&str; 4] = ["title", "vid", "sku", "full_name"];
+const ALIAS_KEYS: [&str; 8] = [
+    "title",
+    "vid",
+    "sku",
+    "full_name",
+    "subject",
+    "summary",
+    "display_name",
+    "displayName",
+];
 /// Keys with the people of an object.
 const PEOPLE_KEYS: [&str; 6] = [
     "author", "authors", "user", "assignee", "creator", "customer",
@@ -13,7 +22,10 @@ const PEOPLE_KEYS: [&str; 6] = [
 /// Keys with the labels of an object.
 const LABEL_KEYS: [&str; 2] = ["labels", "tags"];
 /// Keys whose values say what an object is or how it is.
-const STATE_KEYS: [&str; 8] = [
+const STATE_KEYS: [&str; 11] = [
+    "type",
+    "category",
+    "platform",
     "status",
     "state",
     "role",
@@ -40,8 +52,17 @@ pub(super) fn aliases_of(document: &Document, at: usize, name: &str) -> Vec<Stri
         Some(text) => shown_name(text.text()),
         None => number_of(document, at, key),
     };
+    // An id of letters and digits is a name, too; one of digits alone counts rows.
+    let id = text_of(document, at, "id").and_then(|id| shown_name(id.text()));
+    let is_name = |id: &String| {
+        id.len() <= ID_BYTES_MAX
+            && id.bytes().any(|byte| byte.is_ascii_digit())
+            && id.bytes().any(|byte| byte.is_ascii_uppercase())
+    };
     let all = ALIAS_KEYS.iter().filter_map(alias);
-    all.filter(|alias| alias != name).collect()
+    all.chain(id.filter(is_name))
+        .filter(|alias| alias != name)
+        .collect()
 }
 
 /// Returns the words for what an object is, how it is, and of its title.
@@ -100,8 +121,8 @@ pub(super) fn words_of(document: &Document, at: usize) -> Vec<String> {
             }
         }
     }
-    if let Some(title) = text_of(document, at, "title").or_else(|| text_of(document, at, "message"))
-    {
+    let titles = ["title", "subject", "summary", "message"];
+    if let Some(title) = titles.iter().find_map(|key| text_of(document, at, key)) {
         take(title.text());
     }
     words

@@ -1,14 +1,18 @@
 //! The kind of a JSON object: by its URL, its field, an enclosing type, or a type of its own.
 
-use super::described::{number_of, text_of};
+use super::Flat;
+use super::described::{ID_BYTES_MAX, number_of, text_of};
 use super::objects::{Read, ValueLocation};
+use super::people::{is_person_field, is_person_name};
 use super::reader::Document;
+use crate::names::UNKNOWN_KIND;
+use crate::wording::singular;
 use std::sync::Arc;
 
 /// Keys with the URL of an object.
 pub(super) const ADDRESS_KEYS: [&str; 4] = ["url", "display_url", "html_url", "web_url"];
-/// Key with the type of the object itself.
-const OWN_TYPE_KEY: &str = "type";
+/// Keys with the type of the object itself.
+const OWN_TYPE_KEYS: [&str; 4] = ["type", "result_type", "resource_type", "entity_type"];
 /// Key with the name of an object of Kubernetes.
 pub(super) const METADATA_KEY: &str = "metadata";
 /// Types of values, messages and files: no kinds of entities.
@@ -89,8 +93,59 @@ const ID_KEYS: [&str; 7] = [
     "tracking",
     "reference",
 ];
+/// Keys with the name of an object.
+const NAME_KEYS: [&str; 5] = ["name", "title", "display_name", "displayName", "subject"];
+/// What lists are called that hold things of any kind, or no things.
+const ANY_LISTS: [&str; 46] = [
+    "results",
+    "items",
+    "entries",
+    "records",
+    "rows",
+    "values",
+    "hits",
+    "data",
+    "objects",
+    "nodes",
+    "edges",
+    "children",
+    "matches",
+    "options",
+    "fields",
+    "columns",
+    "params",
+    "args",
+    "headers",
+    "lines",
+    "steps",
+    "attributes",
+    "properties",
+    "tags",
+    "labels",
+    "permissions",
+    "settings",
+    "messages",
+    "logs",
+    "details",
+    "choices",
+    "contents",
+    "images",
+    "facets",
+    "terms",
+    "types",
+    "categories",
+    "statuses",
+    "annotations",
+    "changes",
+    "comments",
+    "notes",
+    "sections",
+    "versions",
+    "levels",
+    "elements",
+];
 /// Kinds of words and values: a list such as `types` or `errors` holds something else.
-const NO_LISTS: [&str; 8] = [
+pub(super) const NO_LISTS: [&str; 8] = [
     "symbol",
     "error_code",
     "exception",
@@ -135,10 +190,77 @@ impl Read<'_> {
         });
         by_field
             .copied()
+            .or_else(|| self.kind_of_person(document, at, place))
             .or(place.reported.filter(|_| place.stands))
             .or_else(|| self.kind_by_type(document, at))
-            .or_else(|| self.kind_of_manifest(document, at))
+            .or_else(|| self.kind_of_manifest(document, at, place))
             .or_else(|| self.kind_of_list(place))
+            .or_else(|| self.kind_of_field(document, at, place))
+            .or_else(|| self.own_kind_of_list(document, at, place))
+            .or_else(|| {
+                let key = place.row_key?;
+                let known = self.packs.fields.get(key).copied();
+                known.or_else(|| self.own_kind(key))
+            })
+            .or_else(|| self.kind_of_titled(document, at, place))
+    }
+
+    /// Returns the kind of a person for an object in a field that says who did something: `"initiatedBy": {"name": ...}`.
+    fn kind_of_person(
+        &self,
+        document: &Document,
+        at: usize,
+        place: ValueLocation<'_>,
+    ) -> Option<usize> {
+        place.field.filter(|field| is_person_field(field))?;
+        let name = text_of(document, at, "name")?;
+        let is_person = is_person_name(name.text()) || text_of(document, at, "login").is_some();
+        self.packs.place_of("person").filter(|_| is_person)
+    }
+
+    /// Returns the kind that a field with one object tells by its name: `{"ticket": {"id": 90417}}`.
+    fn kind_of_field(
+        &self,
+        document: &Document,
+        at: usize,
+        place: ValueLocation<'_>,
+    ) -> Option<usize> {
+        let field = place.field.filter(|_| !place.is_listed)?;
+        let word = self.packs.kind_words.get(&field.replace('_', " "))?;
+        let kind = self.packs.kinds.get(word.kind)?;
+        let is_kind = !word.plural && word.parts.is_empty() && !NO_LISTS.contains(&&*kind.name);
+        (is_kind && !NO_KINDS.contains(&field) && has_id(document, at)).then_some(word.kind)
+    }
+
+    /// Returns the kind that the name of a list tells if no pack has it: `{"check_runs": [{"id": 7, "name": "miri"}]}`. Its
+    /// objects have an id and a name, and the list is not called after what any list holds.
+    fn own_kind_of_list(
+        &mut self,
+        document: &Document,
+        at: usize,
+        place: ValueLocation<'_>,
+    ) -> Option<usize> {
+        let field = place.field.filter(|_| place.is_listed)?;
+        let last = field.rsplit('_').next()?;
+        let single = singular(field);
+        let is_word = field.len() > 4
+            && field.len() <= TYPE_BYTES_MAX
+            && field
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        if !is_word
+            || single == field
+            || ANY_LISTS.contains(&last)
+            || NO_KINDS.contains(&&*singular(last))
+            || self.packs.fields.contains_key(field)
+        {
+            return None;
+        }
+        let mut names = NAME_KEYS.iter();
+        let is_named = names.any(|key| text_of(document, at, key).is_some());
+        (is_named && has_id(document, at))
+            .then(|| self.own_kind(&single))
+            .flatten()
     }
 
     /// Returns the kind that the name of a list tells: `{"tickets": [{"id": "T-1"}]}`.
@@ -150,11 +272,39 @@ impl Read<'_> {
         is_list.then_some(word.kind)
     }
 
+    /// Returns that an object of a list is a thing of no known kind: it has an id of letters and digits, and a title.
+    fn kind_of_titled(
+        &mut self,
+        document: &Document,
+        at: usize,
+        place: ValueLocation<'_>,
+    ) -> Option<usize> {
+        let mut ids = ["id", "uid", "uuid"].iter();
+        let id = ids.find_map(|key| text_of(document, at, key));
+        let id = id.filter(|_| place.is_listed && place.within.is_none())?;
+        let has = |test: fn(&u8) -> bool| id.text().as_bytes().iter().any(test);
+        let is_id = id.text().len() <= ID_BYTES_MAX
+            && has(u8::is_ascii_digit)
+            && has(u8::is_ascii_alphabetic)
+            && !has(|byte| *byte == b' ');
+        let mut titles = NAME_KEYS.iter();
+        let is_titled = titles.any(|key| text_of(document, at, key).is_some());
+        (is_id && is_titled)
+            .then(|| self.own_kind(UNKNOWN_KIND))
+            .flatten()
+    }
+
     /// Returns the kind of an object of Kubernetes, `{"kind": "Pod", "metadata": {"name": "web-0"}}`.
-    fn kind_of_manifest(&mut self, document: &Document, at: usize) -> Option<usize> {
-        let kind = text_of(document, at, "kind")?.text();
+    fn kind_of_manifest(
+        &mut self,
+        document: &Document,
+        at: usize,
+        place: ValueLocation<'_>,
+    ) -> Option<usize> {
         let (metadata, _) = document.member(at, METADATA_KEY)?;
         text_of(document, metadata, "name")?;
+        let own = text_of(document, at, "kind").map(Flat::text);
+        let kind = own.or(place.items)?;
         let is_kind = kind.len() > 2
             && kind.len() <= TYPE_BYTES_MAX
             && kind.starts_with(|c: char| c.is_ascii_uppercase())
@@ -176,7 +326,8 @@ impl Read<'_> {
     /// Returns the kind that the type of an object names, such as `"type": "paper"`. An object with an id or a
     /// proper name is a thing; without one its type may mean anything, unless it is a person.
     fn kind_by_type(&mut self, document: &Document, at: usize) -> Option<usize> {
-        let word = text_of(document, at, OWN_TYPE_KEY)?.text();
+        let mut types = OWN_TYPE_KEYS.iter();
+        let word = types.find_map(|key| text_of(document, at, key))?.text();
         if let Some(kind) = self.packs.types.get(word) {
             return Some(*kind);
         }
@@ -188,10 +339,7 @@ impl Read<'_> {
         if !is_word || NO_KINDS.contains(&word) {
             return None;
         }
-        let has = |key: &&str| {
-            text_of(document, at, key).is_some() || number_of(document, at, key).is_some()
-        };
-        let has_id = ID_KEYS.iter().any(&has) || has(&&*format!("{word}_id"));
+        let has_id = has_id(document, at) || has_key(document, at, &format!("{word}_id"));
         // "Stuhlwerk" and "db-prod-1" are names; "src" and "default" may be anything.
         let is_named = text_of(document, at, "name").is_some_and(|name| {
             name.text()
@@ -242,6 +390,15 @@ impl Read<'_> {
             Some(own) => self.kinds.get(own).cloned(),
         }
     }
+}
+
+fn has_key(document: &Document, at: usize, key: &str) -> bool {
+    text_of(document, at, key).is_some() || number_of(document, at, key).is_some()
+}
+
+/// Returns whether an object has a key that identifies it.
+fn has_id(document: &Document, at: usize) -> bool {
+    ID_KEYS.iter().any(|key| has_key(document, at, key))
 }
 
 /// Returns the last two path segments of a URL before an object's number, such as `dcim/devices`. The flag

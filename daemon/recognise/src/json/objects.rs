@@ -2,8 +2,10 @@
 
 use super::Flat;
 use super::described::{ID_BYTES_MAX, WORDS_MAX, aliases_of, number_of, text_of, words_of};
-use super::kinds::{ADDRESS_KEYS, METADATA_KEY};
+use super::kinds::METADATA_KEY;
+use super::people::is_person_field;
 use super::reader::{Document, Node, Value};
+use super::rows::row_key;
 use crate::names::{canonical_key, shown_name};
 use crate::packs::PackSet;
 use crate::{Data, EntityLink};
@@ -71,6 +73,10 @@ pub(super) struct ValueLocation<'d> {
     pub(super) field: Option<&'d str>,
     /// Whether a list is between the value and the field.
     pub(super) is_listed: bool,
+    /// The kind of the items of an enclosing list of Kubernetes: `DeploymentList`.
+    pub(super) items: Option<&'d str>,
+    /// The key by which the rows of the enclosing list are told apart.
+    pub(super) row_key: Option<&'d str>,
     /// Whether an object here is a top-level result.
     pub(super) stands: bool,
     /// Number of enclosing JSON strings.
@@ -95,6 +101,8 @@ impl<'p> Read<'p> {
             within: None,
             field: None,
             is_listed: false,
+            row_key: None,
+            items: None,
             stands: true,
             levels: 0,
         };
@@ -109,9 +117,14 @@ impl<'p> Read<'p> {
         match &node.value {
             Value::Object => self.object(document, at, node, place),
             Value::List => {
+                let row_key = row_key(document, at);
+                let place = ValueLocation {
+                    is_listed: true,
+                    row_key,
+                    ..place
+                };
                 for (at, _) in document.children(at) {
-                    let is_listed = true;
-                    self.value(document, at, ValueLocation { is_listed, ..place });
+                    self.value(document, at, place);
                 }
             }
             Value::Nested => {
@@ -135,6 +148,10 @@ impl<'p> Read<'p> {
         let is_peer = |key: &str| self.packs.peers.contains(key);
         let type_key = TYPE_KEYS.iter().find_map(|key| text_of(document, at, key));
         let reported = type_key.and_then(|text| self.packs.types.get(text.text()).copied());
+        let items = text_of(document, at, "kind").map(Flat::text);
+        let items = items
+            .and_then(|kind| kind.strip_suffix("List"))
+            .filter(|kind| !kind.is_empty());
         for (at, child) in document.children(at) {
             let key = child.key.as_deref().unwrap_or_default();
             let is_list = matches!(child.value, Value::List);
@@ -154,6 +171,8 @@ impl<'p> Read<'p> {
                 within,
                 field: Some(key),
                 is_listed: false,
+                row_key: None,
+                items: items.filter(|_| key == "items").or(place.items),
                 stands: stands && own.is_none(),
                 levels: place.levels,
             };
@@ -180,9 +199,13 @@ impl<'p> Read<'p> {
             })
         };
         let Some(declared) = self.packs.kinds.get(kind) else {
-            let own = format!("{}_id", self.kind_name(kind)?);
+            let kind = self.kind_name(kind)?;
+            let own = format!("{kind}_id");
             let names = [
+                &*kind,
                 "name",
+                "display_name",
+                "displayName",
                 "id",
                 own.as_str(),
                 "tracking",
@@ -195,7 +218,16 @@ impl<'p> Read<'p> {
         };
         let by_number = |key: &str| {
             // A number named "id" counts nothing that people say, unless it is the only name.
-            if key == "id" && declared.names.first().is_some_and(|first| first != key) {
+            let is_titled = || {
+                ["subject", "title"]
+                    .iter()
+                    .any(|key| text_of(document, at, key).is_some())
+            };
+            let is_numbered = &*declared.name == "issue" && is_titled();
+            if key == "id"
+                && declared.names.first().is_some_and(|first| first != key)
+                && !is_numbered
+            {
                 return None;
             }
             let (_, node) = document.member(at, key)?;
@@ -244,6 +276,7 @@ impl<'p> Read<'p> {
         };
         let display = short("display").filter(|display| *display != name);
         let mut aliases = aliases_of(document, at, &name);
+        aliases.extend(place.row_key.and_then(short).filter(|own| *own != name));
         // A person has a login and a name.
         let declared = packs.kinds.get(kind).filter(|kind| &*kind.name == "person");
         for other in declared.iter().flat_map(|kind| &kind.names) {
@@ -286,73 +319,8 @@ impl<'p> Read<'p> {
         Some(canonical_key(&kind.name, name.text()))
     }
 
-    /// Adds a text as a name if its field holds entities. Otherwise the text is prose if its field is declared as
-    /// prose or no entity encloses it.
-    fn text(&mut self, text: &Flat, place: ValueLocation<'_>) {
-        let packs = self.packs;
-        let field = place.field.unwrap_or_default();
-        if let Some(kind) = packs.fields.get(field).copied()
-            && let Some(object) = self.named(text, kind, place)
-        {
-            self.add(object, place);
-        } else if is_state(field, text.text()) {
-            // CREATE_COMPLETE is a state, and no variable of an environment.
-        } else if ADDRESS_KEYS.contains(&field) || is_digest(field) {
-            // An object's own URL only identifies its kind and mentions nothing; a digest names no commit.
-        } else if place.within.is_none() || packs.prose.contains(field) {
-            for (at, character) in text.text().char_indices() {
-                let (start, end) = (text.source(at), text.source(at + character.len_utf8()));
-                let mut bytes = [0; 4];
-                let piece: &str = character.encode_utf8(&mut bytes);
-                if end - start == piece.len() {
-                    self.prose.push(piece, start);
-                } else {
-                    self.prose.push_decoded(character, start, end);
-                }
-            }
-            self.prose.push_break();
-        }
-    }
-
-    /// Returns the entity that a field refers to by name only.
-    fn named(&self, text: &Flat, kind: usize, place: ValueLocation<'_>) -> Option<Object> {
-        let own = place.within.and_then(|(own, _)| self.objects.get(own));
-        let declared = self.packs.kinds.get(kind)?;
-        let field = place.field.unwrap_or_default();
-        let own_kind = own.and_then(|own| self.packs.kinds.get(own.kind));
-        let is_own_name = own_kind.is_some_and(|kind| kind.names.iter().any(|name| name == field));
-        let name = shown_name(text.text())?;
-        let mut rules = self
-            .packs
-            .rules
-            .iter()
-            .filter(|rule| rule.kind == kind)
-            .peekable();
-        let has_rules = rules.peek().is_some();
-        let is_address = &*declared.name == "file_path" && is_address_path(&name);
-        let is_refused = is_address || (has_rules && rules.all(|rule| rule.refuses(&name)));
-        if is_own_name || is_refused || text.text().contains('\n') {
-            return None;
-        }
-        Some(Object {
-            kind,
-            key: canonical_key(&declared.name, text.text()),
-            name,
-            span: (text.source(0), text.source(text.text().len())),
-            is_nested: place.within.is_some(),
-            parents: Vec::new(),
-            id: None,
-            slug: None,
-            display: None,
-            data: None,
-            aliases: Vec::new(),
-            words: Vec::new(),
-            is_object: false,
-        })
-    }
-
     /// Adds an entity or merges it into a known one, and links it to the enclosing entity.
-    fn add(&mut self, object: Object, place: ValueLocation<'_>) -> usize {
+    pub(super) fn add(&mut self, object: Object, place: ValueLocation<'_>) -> usize {
         let known = self.places.get(&(object.kind, object.key.clone())).copied();
         let at = known.unwrap_or(self.objects.len());
         match known.and_then(|at| self.objects.get_mut(at)) {
@@ -381,6 +349,7 @@ impl<'p> Read<'p> {
         }
         if let Some((own, field)) = place.within
             && !self.packs.peers.contains(field)
+            && !is_person_field(field)
         {
             let is_child = place.is_listed || self.packs.children.contains(field);
             let (parent, child) = if is_child { (own, at) } else { (at, own) };
@@ -415,45 +384,4 @@ impl<'p> Read<'p> {
             }
         }
     }
-}
-
-/// Returns whether a path is that of a request: `/api/v2/users`.
-fn is_address_path(name: &str) -> bool {
-    let first = name
-        .strip_prefix('/')
-        .and_then(|rest| rest.split('/').next());
-    matches!(first, Some("api" | "rest" | "graphql" | "oauth" | "oauth2"))
-}
-
-/// Returns whether a text is a state in capitals, in a field for one.
-fn is_state(field: &str, text: &str) -> bool {
-    let field = field.to_ascii_lowercase();
-    let is_field = [
-        "status",
-        "state",
-        "reason",
-        "type",
-        "phase",
-        "result",
-        "conclusion",
-    ]
-    .iter()
-    .any(|ending| field.ends_with(ending));
-    let is_capital = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
-    is_field && text.bytes().all(is_capital)
-}
-
-/// Returns whether a field holds the digest of some content.
-fn is_digest(field: &str) -> bool {
-    [
-        "blob",
-        "digest",
-        "checksum",
-        "etag",
-        "sha256",
-        "signature",
-        "fingerprint",
-    ]
-    .iter()
-    .any(|part| field.contains(part))
 }

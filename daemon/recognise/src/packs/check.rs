@@ -30,11 +30,23 @@ pub(crate) enum Check {
     Commit,
     /// Nothing that a programming language has itself: a type, a word of its grammar, a function of its library.
     Symbol,
+    /// One word of letters, digits, `_`, `-`, `.`, `:` and `/` that begins with a letter or a digit and has a letter.
+    Identifier,
 }
 
 /// The names of [`Check`] in a pack.
-pub(super) const CHECKS: [&str; 10] = [
-    "ipv4", "ipv6", "prefix", "mac", "vlan", "url", "numbered", "host", "commit", "symbol",
+pub(super) const CHECKS: [&str; 11] = [
+    "ipv4",
+    "ipv6",
+    "prefix",
+    "mac",
+    "vlan",
+    "url",
+    "numbered",
+    "host",
+    "commit",
+    "symbol",
+    "identifier",
 ];
 
 /// What the usual languages have themselves, as it is written in code.
@@ -64,6 +76,7 @@ impl FromStr for Check {
             "host" => Ok(Self::Host),
             "commit" => Ok(Self::Commit),
             "symbol" => Ok(Self::Symbol),
+            "identifier" => Ok(Self::Identifier),
             _ => Err(()),
         }
     }
@@ -83,6 +96,7 @@ impl Check {
             | Self::Url
             | Self::Host
             | Self::Symbol => &[],
+            Self::Identifier => &[Kinds::LETTER],
         }
     }
 
@@ -105,6 +119,7 @@ impl Check {
             Self::Numbered => is_numbered(name),
             Self::Host => names::address(name).is_none(),
             Self::Symbol => !LANGUAGE_WORDS.contains(name),
+            Self::Identifier => is_identifier(name),
             Self::Commit => {
                 name.bytes().all(|byte| byte.is_ascii_hexdigit())
                     && name.bytes().any(|byte| byte.is_ascii_digit())
@@ -146,4 +161,20 @@ fn is_numbered(name: &str) -> bool {
         && (1..=NUMBER_DIGITS_MAX).contains(&digits)
         && last.len() <= LAST_PART_BYTES_MAX
         && !stem.bytes().any(|byte| byte.is_ascii_digit())
+}
+/// Returns whether a name is one word with a letter, as programs name what they run; a UUID is no name.
+fn is_identifier(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte);
+    let is_uuid = name.len() == 36
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    name.len() > 1
+        && !is_uuid
+        && name.bytes().all(is_part)
+        && name.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && name
+            .bytes()
+            .next()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric())
 }

@@ -72,9 +72,10 @@ pub const PATTERN_BYTES_MAX: usize = 1024;
 const COMPILED_BYTES_MAX: usize = 1 << 20;
 
 /// The built-in packs: file name and text.
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 3] = [
     ("netbox.toml", include_str!("netbox.toml")),
     ("code.toml", include_str!("code.toml")),
+    ("infrastructure.toml", include_str!("infrastructure.toml")),
 ];
 
 /// A pack's description of itself.

@@ -130,7 +130,7 @@ fn a_folder_adds_and_replaces() {
     std::fs::write(folder.path().join("c.txt"), "no pack").unwrap();
     let set = PackSet::load(folder.path()).unwrap();
     let names: Vec<&str> = set.packs().iter().map(|pack| pack.name.as_str()).collect();
-    assert_eq!(names, ["netbox", "code", "tickets"]);
+    assert_eq!(names, ["netbox", "code", "infrastructure", "tickets"]);
     assert_eq!(set.packs()[1].version, "2");
     assert!(set.packs()[1].file.is_some());
     assert_ne!(set.version(), built_in.version());

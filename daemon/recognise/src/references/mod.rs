@@ -4,7 +4,6 @@
 //! modifier with "one", people, and pronouns with evidence. *Possible*: the best two candidates of a pronoun or an
 //! ordinal without clear evidence. The subject of the last statement is preferred over its objects.
 
-mod first_names;
 mod idle;
 mod modifiers;
 mod nouns;

@@ -15,6 +15,8 @@ pub(super) const LISTED_MAX: usize = 4;
 pub(super) const LISTED: f32 = 0.5;
 /// Turns after which a kind noun does not reach back, unless only one entity fits.
 const TURNS_MAX: usize = 8;
+/// Turns that an everyday noun reaches back to what a text calls by it.
+const SAID_TURNS_MAX: usize = 4;
 /// Turns that a noun of no kind reaches back.
 const OTHER_TURNS_MAX: usize = 12;
 
@@ -27,6 +29,9 @@ impl Resolver<'_> {
             return None;
         }
         let skipped = 1 + usize::from(matches!(self.word(at + 1), "same" | "very"));
+        if self.asks_who(at) {
+            return Some((1, Outcome::Open));
+        }
         if let Some((modifiers, noun, count)) = self.kind_phrase(at + skipped) {
             let end = at + skipped + count;
             // "the device sw-1" names it; "that is", "the switch-over" are no such phrase.
@@ -42,6 +47,12 @@ impl Resolver<'_> {
             }
         }
         self.other_noun(at, skipped)
+    }
+
+    /// Returns whether "who is" or "who are" stands before a word: the question is for the people that the noun calls.
+    fn asks_who(&self, at: usize) -> bool {
+        let before = |back: usize| at.checked_sub(back).map_or("", |at| self.word(at));
+        matches!(before(1), "is" | "are" | "was" | "were" | "s" | "re") && before(2) == "who"
     }
 
     /// "her badge", "their prefixes": whose the thing is, which is a person, an organisation or a list.
@@ -294,7 +305,9 @@ impl Resolver<'_> {
                 .iter()
                 .any(|part| crate::discourse::is_short_for(part, &single));
             let says = |word: &String| crate::discourse::singular(word) == single;
-            let is_said = one.words.iter().any(says) && !is_everyday(&single);
+            // An everyday word says much of what was mentioned just now, and little of what is far back.
+            let is_telling = !is_everyday(&single) || (!is_far && one.turn <= SAID_TURNS_MAX);
+            let is_said = one.words.iter().any(says) && is_telling;
             let fits = if by_name {
                 is_part || is_short
             } else {

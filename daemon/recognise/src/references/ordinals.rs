@@ -231,7 +231,30 @@ impl Resolver<'_> {
             .iter()
             .filter(|group| group.turn <= TURNS_MAX * 4)
         {
+            // "The other one" is no person.
+            let is_one = matches!(self.word(at + 2), "one" | "ones");
+            let first = group.members.first().and_then(|at| self.referent(*at));
+            if is_one && first.is_some_and(Referent::is_person) {
+                continue;
+            }
             let members = self.fitting(group, noun.as_deref(), &[]);
+            let is_part_of = |larger: &&Group| {
+                larger.turn <= TURNS_MAX
+                    && larger.members.len() > members.len()
+                    && members.iter().all(|at| larger.members.contains(at))
+            };
+            if size != 1
+                && members.len() > 1
+                && members.iter().all(&is_focus)
+                && self
+                    .discourse
+                    .groups
+                    .iter()
+                    .any(|larger| is_part_of(&larger))
+            {
+                // "The others" of two that were a part of a list are the rest of that list.
+                continue;
+            }
             let rest = self.complement(&members, &is_focus);
             if let Some(rest) = &rest
                 && (1..rest.len()).contains(&size)

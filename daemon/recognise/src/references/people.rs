@@ -1,14 +1,16 @@
 //! Pronouns for people and for several: "she", "they", "tell both of them".
 
-use super::first_names::{self, NameMatch};
 use super::nouns::{LISTED, LISTED_MAX};
 use super::{Outcome, Resolver};
 use crate::discourse::Referent;
+use crate::first_names::{self, NameMatch};
 use crate::past::TextSource;
 
 /// Turns that a pronoun for a person reaches back, and the gain of a first name that fits it.
 const PERSON_TURNS: usize = 4;
-const NAME_FITS: f32 = 0.15;
+const NAME_FITS: f32 = 0.25;
+/// Turns that a pronoun reaches back to a person whose first name does not say whether it fits.
+const UNNAMED_TURNS_MAX: usize = 1;
 /// Least lead of a person over the next one.
 const PERSON_GAP: f32 = 0.2;
 /// Turns that people among "them" reach back.
@@ -19,7 +21,11 @@ const INFORMED: [&str; 14] = [
     "give", "cc", "message",
 ];
 /// What people do, behind a pronoun.
-const DONE_BY_PEOPLE: [&str; 12] = [
+const DONE_BY_PEOPLE: [&str; 16] = [
+    "free",
+    "available",
+    "busy",
+    "coming",
     "commented",
     "replied",
     "answered",
@@ -37,15 +43,19 @@ impl Resolver<'_> {
     /// "he", "her": a person whose first name the pronoun may stand for.
     pub(super) fn person(&self, pronoun: &str) -> Outcome {
         let fit = |one: &Referent| first_names::fits(&one.mention.name, pronoun);
-        let among = |turns: usize, least: NameMatch| {
-            let is_wanted =
-                |one: &Referent| one.is_person() && one.turn <= turns && fit(one) >= least;
-            self.discourse.ranked(&is_wanted)
+        // A customer whose name begins with a first name is a person, too.
+        let is_person = |one: &Referent| {
+            one.is_person() || (one.is_organisation() && fit(one) == NameMatch::Yes)
         };
-        let mut ranked = among(PERSON_TURNS, NameMatch::Perhaps);
-        if ranked.is_empty() {
-            ranked = among(PERSON_TURNS * 2, NameMatch::Yes);
-        }
+        // Whose first name fits may be mentioned longer ago.
+        let mut ranked = self.discourse.ranked(&|one| {
+            let turns = match fit(one) {
+                NameMatch::No => return false,
+                NameMatch::Perhaps => PERSON_TURNS,
+                NameMatch::Yes => PERSON_TURNS * 2,
+            };
+            is_person(one) && one.turn <= turns
+        });
         for (at, score) in &mut ranked {
             if self
                 .referent(*at)
@@ -62,6 +72,15 @@ impl Resolver<'_> {
                     .discourse
                     .ranked(&|one| one.is_organisation() && one.turn <= 4),
             ),
+            // Somebody of an unknown first name, mentioned some turns ago: it may be somebody else, too.
+            [(only, _)] | [(only, _), ..]
+                if ranked.len() == 1
+                    && self.referent(*only).is_some_and(|one| {
+                        one.turn > UNNAMED_TURNS_MAX && fit(one) != NameMatch::Yes
+                    }) =>
+            {
+                Outcome::best_of(&ranked)
+            }
             [(only, _)] => Outcome::one(*only, 0.8),
             [(first, best), (_, next), ..] if best - next >= PERSON_GAP => {
                 Outcome::one(*first, 0.7)

@@ -243,6 +243,8 @@ impl Resolver<'_> {
                 .filter(|one| one.turn <= 2)
                 .any(|one| verbs(kinds, one))
         };
+        // A verb of other kinds than those that are known: what it is done to was perhaps never mentioned.
+        let strange = verb.filter(|(_, kinds)| !is_known(kinds));
         let verb = verb.filter(|(_, kinds)| is_known(kinds));
         let attribute = attribute.filter(|(_, kinds)| is_known(kinds));
         for (place, score) in &mut ranked {
@@ -277,7 +279,10 @@ impl Resolver<'_> {
             if is_that && newcomers == [*place] {
                 *score += NEWCOMER;
             }
-            if one.is_organisation() || one.is_place() {
+            if one.is_organisation()
+                || one.is_place()
+                || strange.is_some_and(|(_, kinds)| !verbs(kinds, one))
+            {
                 against.push(*place);
             }
         }

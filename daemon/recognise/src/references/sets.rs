@@ -8,6 +8,8 @@ use crate::past::TextSource;
 pub(super) const TURNS_MAX: usize = 3;
 /// Limit on the members of a list that a set may be a part of.
 const PART_MAX: usize = 3;
+/// Limit on the members of a list of which a comparison selects some.
+const SOME_MAX: usize = 4;
 /// Numbers of two and more.
 pub(super) const NUMBERS: [&str; 9] = [
     "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -27,7 +29,7 @@ impl Resolver<'_> {
             _ => (None, 0),
         };
         if count == 0 {
-            return None;
+            return self.which_compared(at);
         }
         let mut size = size;
         for _ in 0..3 {
@@ -57,6 +59,9 @@ impl Resolver<'_> {
             return Some((count + 1, outcome));
         }
         size?;
+        if is_superlative(self.word(at + count)) && self.words.joins(at + count - 1) {
+            return Some((count + 1, self.some_of_newest()));
+        }
         match self.kind_phrase(at + count) {
             Some((modifiers, noun, words)) => {
                 Some((count + words, self.members(size, Some(&noun), &modifiers)))
@@ -84,6 +89,30 @@ impl Resolver<'_> {
             .map(|at| (at, 0.5))
             .collect::<Vec<_>>();
         (!has_list && all.len() == size).then_some(Outcome::Possible(all))
+    }
+
+    /// "which one is cited the most", "which is older": the members of the newest list as possible ones.
+    fn which_compared(&self, at: usize) -> Phrase {
+        if self.word(at) != "which" {
+            return None;
+        }
+        let is_one = matches!(self.word(at + 1), "one" | "ones");
+        let compares = |word: &str| {
+            is_superlative(word) || (word.len() > 4 && word.ends_with("er") && word != "other")
+        };
+        let is_compared = matches!(self.word(at + 1), "is" | "are" | "was" | "has" | "s")
+            && (2..=3).any(|offset| compares(self.word(at + offset)));
+        (is_one || is_compared).then(|| (2, self.some_of_newest()))
+    }
+
+    /// Returns the members of the newest list as possible ones: "the two smallest" does not tell which.
+    fn some_of_newest(&self) -> Outcome {
+        let mut groups = self.discourse.groups.iter();
+        let newest = groups.find(|group| group.turn <= 1 && group.source != TextSource::Result);
+        newest.map_or(Outcome::Open, |group| {
+            let some = group.members.iter().take(SOME_MAX).map(|at| (*at, 0.5));
+            Outcome::Possible(some.collect())
+        })
     }
 
     fn is_noun_beside(&self, at: usize, count: usize) -> bool {
@@ -122,7 +151,7 @@ impl Resolver<'_> {
             .collect();
         // A part of the newest list is nearer than an old list of the right size.
         let part_of_newest = || {
-            let newest = groups.iter().find(|group| group.turn == 0)?;
+            let newest = groups.first().filter(|group| group.turn <= 1)?;
             let is_longer = size.is_some_and(|size| newest.members.len() > size);
             let part = newest.members.iter().take(PART_MAX).map(|at| (*at, 0.4));
             is_longer.then(|| Outcome::Possible(part.collect()))
@@ -137,6 +166,9 @@ impl Resolver<'_> {
                 }
             }
             if group.turn > 1
+                && groups
+                    .first()
+                    .is_some_and(|newest| newest.turn < group.turn)
                 && noun.is_none()
                 && let Some(part) = part_of_newest()
             {
@@ -288,4 +320,15 @@ impl Resolver<'_> {
         let of_kind: Vec<usize> = of_kind.take(most).collect();
         (of_kind.len() == most).then_some(of_kind)
     }
+}
+
+/// Returns whether a word compares: "smallest", "newest".
+fn is_superlative(word: &str) -> bool {
+    word.len() > 5
+        && word.ends_with("est")
+        && !matches!(
+            word,
+            "request" | "latest" | "forest" | "interest" | "harvest"
+        )
+        || matches!(word, "best" | "worst" | "most" | "least" | "oldest")
 }

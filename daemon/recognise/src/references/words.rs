@@ -23,6 +23,30 @@ struct Word {
     ends: bool,
 }
 
+/// Returns the first of two words that people write as one, and its length in bytes.
+fn contracted(word: &str) -> Option<(&'static str, usize)> {
+    const FIRST: [&str; 12] = [
+        "he", "she", "that", "there", "what", "how", "where", "who", "when", "it", "they", "you",
+    ];
+    let is_rest = |first: &&&str| {
+        let rest = word
+            .get(..first.len())
+            .filter(|begin| begin.eq_ignore_ascii_case(first));
+        let rest = rest
+            .and_then(|_| word.get(first.len()..))
+            .unwrap_or_default();
+        match **first {
+            "they" | "you" => rest.eq_ignore_ascii_case("re") || rest.eq_ignore_ascii_case("ve"),
+            "it" => rest.eq_ignore_ascii_case("ll"),
+            _ => rest.eq_ignore_ascii_case("s"),
+        }
+    };
+    FIRST
+        .iter()
+        .find(is_rest)
+        .map(|first| (*first, first.len()))
+}
+
 /// The words of a text.
 pub(super) struct Words {
     words: Vec<Word>,
@@ -43,6 +67,27 @@ impl Words {
             at = end;
             while names.next_if(|name| name.end <= start).is_some() {}
             let word = text.get(start..end).unwrap_or_default();
+            let is_name = names.peek().is_some_and(|name| name.start < end);
+            // "hes" is "he's": two words, as with the sign.
+            let start = match contracted(word).filter(|_| !is_name) {
+                Some((first, length)) => {
+                    words.push(Word {
+                        lower: first.to_owned(),
+                        start,
+                        end: start + length,
+                        is_name: false,
+                        is_alone: Edges::Alone.allow(text, start, end),
+                        joins: false,
+                        ends: false,
+                    });
+                    start + length
+                }
+                None => start,
+            };
+            let is_rest = words
+                .last()
+                .is_some_and(|last| last.end == start && last.start < start);
+            let word = text.get(start..end).unwrap_or_default();
             let cut: String = word.chars().take(WORD_BYTES_MAX).collect();
             // "IT" is no pronoun.
             let is_shouted = word == "IT" || word == "ITS";
@@ -54,8 +99,8 @@ impl Words {
                 lower: if is_shouted { cut } else { cut.to_lowercase() },
                 start,
                 end,
-                is_name: names.peek().is_some_and(|name| name.start < end),
-                is_alone: Edges::Alone.allow(text, start, end),
+                is_name,
+                is_alone: is_rest || Edges::Alone.allow(text, start, end),
                 joins: !gap.is_empty() && gap.chars().all(|c| c == ' ' || c == '\n' || c == '"'),
                 ends: gap.contains(['.', '?', '!', ';', '\n']) || gap.is_empty(),
             });

@@ -37,6 +37,26 @@ const CONVERSATIONS: [(&str, &str); 27] = [
     ("net6", include_str!("conversations/net6.txt")),
     ("support3", include_str!("conversations/support3.txt")),
 ];
+/// Terse conversations in the shapes of data of many tools, written by somebody who knew no rule. Little of what they name was
+/// given as known: most of it has to be found.
+const TERSE: [(&str, &str); 8] = [
+    ("net7", include_str!("conversations/net7.txt")),
+    ("support4", include_str!("conversations/support4.txt")),
+    ("operations1", include_str!("conversations/operations1.txt")),
+    ("move1", include_str!("conversations/move1.txt")),
+    ("code6", include_str!("conversations/code6.txt")),
+    ("research3", include_str!("conversations/research3.txt")),
+    ("code7", include_str!("conversations/code7.txt")),
+    ("product1", include_str!("conversations/product1.txt")),
+];
+/// Conversations that were written like [`CONVERSATIONS`] by somebody who knew no rule, and judged once: 87 of 100 stated as
+/// meant were right, 65 of 100 meant ones were reached. No rule was changed for them.
+const LATE: [(&str, &str); 4] = [
+    ("net8", include_str!("conversations/net8.txt")),
+    ("code8", include_str!("conversations/code8.txt")),
+    ("support5", include_str!("conversations/support5.txt")),
+    ("research4", include_str!("conversations/research4.txt")),
+];
 /// Conversations that were written before the rules they are judged by: what they reach is a floor, below the target.
 const NEW: [&str; 9] = [
     "release",
@@ -348,6 +368,45 @@ fn references_are_right_or_open() {
     assert!(new.reached * 100 >= new.gold * 84, "{report}");
     assert!(all.right * 100 >= all.stated * 96, "{report}");
     assert!(all.reached * 100 >= all.gold * 87, "{report}");
+}
+
+/// Sums up what is found in conversations; returns the sum and a report.
+fn judged_all(conversations: &[(&str, &str)]) -> (Score, String) {
+    let (mut all, mut report) = (Score::default(), Vec::new());
+    for (name, conversation) in conversations {
+        let score = judged(name, conversation);
+        report.push(format!(
+            "{name}: meant {} of {} right, reached {} of {}",
+            score.right, score.stated, score.reached, score.gold
+        ));
+        report.extend(score.wrong.iter().map(|line| format!("  wrong  {line}")));
+        report.extend(score.missed.iter().map(|line| format!("  missed {line}")));
+        all.stated += score.stated;
+        all.right += score.right;
+        all.gold += score.gold;
+        all.reached += score.reached;
+    }
+    report.push(format!(
+        "all: meant {} of {} right, reached {} of {}",
+        all.right, all.stated, all.reached, all.gold
+    ));
+    (all, report.join("\n"))
+}
+
+#[test]
+fn terse_conversations_are_understood_in_part() {
+    let (all, report) = judged_all(&TERSE);
+    println!("{report}");
+    assert!(all.right * 100 >= all.stated * 88, "{report}");
+    assert!(all.reached * 100 >= all.gold * 72, "{report}");
+}
+
+#[test]
+fn late_conversations_are_understood_mostly() {
+    let (all, report) = judged_all(&LATE);
+    println!("{report}");
+    assert!(all.right * 100 >= all.stated * 86, "{report}");
+    assert!(all.reached * 100 >= all.gold * 64, "{report}");
 }
 
 /// A result that makes many common words names.

@@ -3,6 +3,7 @@
 mod evidence;
 mod near;
 mod partial_words;
+mod people;
 
 use crate::choose::{Candidate, choose};
 use crate::everyday::{is_bare, is_everyday};
@@ -21,6 +22,9 @@ const SESSION_CONFIDENCE: f32 = 0.97;
 const PROJECT_CONFIDENCE: f32 = 0.96;
 /// Confidence of a cell of a table whose column holds a kind.
 const CELL_CONFIDENCE: f32 = 0.98;
+
+/// Confidence of a person's name by a common first name.
+const PERSON_CONFIDENCE: f32 = 0.8;
 
 /// Length of the short id of a container, in bytes.
 const CONTAINER_ID_BYTES: usize = 12;
@@ -88,6 +92,18 @@ pub(super) fn names_in(packs: &PackSet, text: &str, knowledge: &Knowledge<'_>) -
         confidence: rule.confidence,
         what: CandidateMention::Pattern(rule.kind),
     }));
+    if let Some(person) = packs.place_of("person") {
+        candidates.extend(
+            people::names(text)
+                .into_iter()
+                .map(|(start, end)| Candidate {
+                    start,
+                    end,
+                    confidence: PERSON_CONFIDENCE,
+                    what: CandidateMention::Pattern(person),
+                }),
+        );
+    }
     let mut found = TextNames::default();
     for candidate in choose(candidates) {
         let (start, end) = (candidate.start, candidate.end);
@@ -206,6 +222,15 @@ impl<'a> TextSearch<'a> {
                 Decision::Nothing => {}
             }
         }
+        if kind == "file_path"
+            && !name.contains('/')
+            && let Some(known) = self.only_file(name)
+        {
+            return (
+                confidence,
+                Some((RecognitionMethod::Pattern, Mention::of_known(known))),
+            );
+        }
         let mention = shown_name(name).map(|shown| Mention {
             kind: kind.into(),
             key: canonical_key(kind, name),
@@ -215,6 +240,25 @@ impl<'a> TextSearch<'a> {
             confidence,
             mention.map(|mention| (RecognitionMethod::Pattern, mention)),
         )
+    }
+
+    /// Returns the only file known to the session whose path ends with a name.
+    fn only_file(&self, name: &str) -> Option<&'a KnownName> {
+        let (mut found, mut is_only): (Option<&'a KnownName>, bool) = (None, true);
+        for layer in self.knowledge.gazetteers {
+            layer.similar(&runs(name), &mut |known| {
+                let ends = &*known.kind == "file_path"
+                    && known
+                        .alias
+                        .strip_suffix(name)
+                        .is_some_and(|folder| folder.ends_with('/'));
+                if ends {
+                    is_only &= found.is_none_or(|found| found.key == known.key);
+                    found = Some(known);
+                }
+            });
+        }
+        found.filter(|_| is_only)
     }
 
     /// Returns a known entity of a kind by its name. A number of an issue may be one of a pull request, and a commit

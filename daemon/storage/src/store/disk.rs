@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use fjall::compaction::Leveled;
 use fjall::config::{BlockSizePolicy, CompressionPolicy};
 use fjall::{
     CompressionType, Database, Keyspace as FjallKeyspace, KeyspaceCreateOptions, PersistMode,
@@ -22,6 +23,8 @@ use super::{
 const APPENDED: &str = "log";
 /// Bytes of its blocks: compressed, they are a fifth smaller than of 4 KiB (`cargo bench -p tests --bench disk`).
 const APPENDED_BLOCK_BYTES: u32 = 16 << 10;
+/// Size of a view's tables; fjall's own is 64 MiB, more than most views ever have.
+const VIEW_TABLE_BYTES: u64 = 4 << 20;
 /// Bytes of the blocks of other keyspaces, in which single rows are looked up.
 const BLOCK_BYTES: u32 = 4 << 10;
 
@@ -120,6 +123,17 @@ fn options(space: Keyspace, limits: &Limits) -> KeyspaceCreateOptions {
         // At every level: tables with ascending keys, such as those of the log, move to lower levels without being rewritten,
         // and would never be compressed.
         .data_block_compression_policy(CompressionPolicy::all(CompressionType::Lz4))
+        .compaction_strategy(Arc::new(compaction(space)))
+}
+
+/// Returns how the tables of a keyspace are merged. The log's ascending keys move to lower levels as they are. Of a view only
+/// the tables whose keys a flush touches are merged: small ones, so that a merge does not grow with the view.
+fn compaction(space: Keyspace) -> Leveled {
+    let strategy = Leveled::default();
+    match space.name() == APPENDED {
+        true => strategy,
+        false => strategy.with_table_target_size(VIEW_TABLE_BYTES),
+    }
 }
 
 impl Store {

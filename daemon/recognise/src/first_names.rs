@@ -1,4 +1,4 @@
-//! First names that say whether "she" or "he" stands for a person.
+//! Common first names: whether "she" or "he" stands for a person, and where a text names one.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ static MEN: LazyLock<HashSet<&str>> = LazyLock::new(|| line(1));
 
 /// Whether a pronoun may stand for a person, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum NameMatch {
+pub(crate) enum NameMatch {
     /// The first name is one of the other pronoun.
     No,
     /// The first name is not known.
@@ -25,9 +25,14 @@ fn line(number: usize) -> HashSet<&'static str> {
     line.split(' ').collect()
 }
 
+/// Returns whether a lower-case word is a common first name.
+pub(crate) fn is_first_name(word: &str) -> bool {
+    WOMEN.contains(word) || MEN.contains(word)
+}
+
 /// Returns whether a pronoun may stand for a person of this name. People may be called otherwise than their names
 /// suggest, so this only decides between several of them.
-pub(super) fn fits(name: &str, pronoun: &str) -> NameMatch {
+pub(crate) fn fits(name: &str, pronoun: &str) -> NameMatch {
     let first = name
         .split(|c: char| !c.is_alphabetic())
         .find(|part| !part.is_empty())
