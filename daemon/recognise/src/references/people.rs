@@ -72,7 +72,7 @@ impl Resolver<'_> {
                     .discourse
                     .ranked(&|one| one.is_organisation() && one.turn <= 4),
             ),
-            // Somebody of an unknown first name, mentioned some turns ago: it may be somebody else, too.
+            // A person of an unknown first name, mentioned some turns ago: it may be another one, too.
             [(only, _)] | [(only, _), ..]
                 if ranked.len() == 1
                     && self.referent(*only).is_some_and(|one| {

@@ -37,7 +37,7 @@ const CONVERSATIONS: [(&str, &str); 27] = [
     ("net6", include_str!("conversations/net6.txt")),
     ("support3", include_str!("conversations/support3.txt")),
 ];
-/// Terse conversations in the shapes of data of many tools, written by somebody who knew no rule. Little of what they name was
+/// Terse conversations in the shapes of data of many tools, written by an author who knew no rule. Little of what they name was
 /// given as known: most of it has to be found.
 const TERSE: [(&str, &str); 8] = [
     ("net7", include_str!("conversations/net7.txt")),
@@ -49,7 +49,7 @@ const TERSE: [(&str, &str); 8] = [
     ("code7", include_str!("conversations/code7.txt")),
     ("product1", include_str!("conversations/product1.txt")),
 ];
-/// Conversations that were written like [`CONVERSATIONS`] by somebody who knew no rule, and judged once: 87 of 100 stated as
+/// Conversations that were written like [`CONVERSATIONS`] by an author who knew no rule, and judged once: 87 of 100 stated as
 /// meant were right, 65 of 100 meant ones were reached. No rule was changed for them.
 const LATE: [(&str, &str); 4] = [
     ("net8", include_str!("conversations/net8.txt")),
