@@ -34,8 +34,12 @@ fn words(bytes: usize, random: &mut Random) -> String {
 
 /// Returns the names of the needles found in any file below a folder.
 fn found<'n>(folder: &Path, needles: &'n BTreeMap<String, Vec<u8>>) -> Vec<&'n str> {
-    let files = disk::files(folder).into_iter();
-    let contents: Vec<Vec<u8>> = files.filter_map(|file| std::fs::read(file).ok()).collect();
+    // A table may be merged into another one after the files were listed: they are listed again then.
+    let all = || -> Option<Vec<Vec<u8>>> {
+        let files = disk::files(folder).into_iter();
+        files.map(|file| std::fs::read(file).ok()).collect()
+    };
+    let contents = std::iter::repeat_with(all).flatten().next().unwrap();
     let is_in = |needle: &[u8], content: &[u8]| {
         let first = needle[0];
         let mut from = 0;
