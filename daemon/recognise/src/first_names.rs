@@ -9,6 +9,12 @@ const NAMES: &str = include_str!("first_names.txt");
 static WOMEN: LazyLock<HashSet<&str>> = LazyLock::new(|| line(0));
 static MEN: LazyLock<HashSet<&str>> = LazyLock::new(|| line(1));
 
+/// Words within the names of people that have no capital.
+const PARTICLES: [&str; 15] = [
+    "van", "von", "de", "der", "den", "del", "della", "da", "di", "du", "la", "le", "bin", "ibn",
+    "ter",
+];
+
 /// Whether a pronoun may stand for a person, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NameMatch {
@@ -28,6 +34,11 @@ fn line(number: usize) -> HashSet<&'static str> {
 /// Returns whether a lower-case word is a common first name.
 pub(crate) fn is_first_name(word: &str) -> bool {
     WOMEN.contains(word) || MEN.contains(word)
+}
+
+/// Returns whether a word joins the parts of a person's name: "Ilse van Wyk".
+pub(crate) fn is_particle(word: &str) -> bool {
+    PARTICLES.contains(&word)
 }
 
 /// Returns whether a pronoun may stand for a person of this name. People may be called otherwise than their names

@@ -48,3 +48,15 @@ pub(super) fn singular(noun: &str) -> String {
         _ => noun.to_owned(),
     }
 }
+
+/// Returns a key or a type in small letters with `_` between its words: `jobName` is `job_name`.
+pub(super) fn snake_case(key: &str) -> String {
+    let mut snake = String::with_capacity(key.len() + 4);
+    for character in key.chars() {
+        if character.is_ascii_uppercase() && !snake.is_empty() {
+            snake.push('_');
+        }
+        snake.push(character.to_ascii_lowercase());
+    }
+    snake
+}

@@ -6,7 +6,7 @@ use super::objects::{Object, Read, ValueLocation};
 use super::people::is_person;
 use super::rows::is_proper;
 use crate::names::{canonical_key, shown_name};
-use crate::wording::singular;
+use crate::wording::{singular, snake_case};
 
 impl Read<'_> {
     /// Adds a text as a name if its field holds entities. Otherwise the text is prose if its field is declared as
@@ -43,8 +43,8 @@ impl Read<'_> {
         }
     }
 
-    /// Returns the kind that a field tells by its form: `jobName` holds a job, `vms` a list of machines. The value is a proper
-    /// name.
+    /// Returns the kind of a proper name by the key of its field. `jobName` is the name of a job; each text in the list `vms` is
+    /// the name of a virtual machine.
     fn kind_of_name_field(&self, text: &str, place: ValueLocation<'_>) -> Option<usize> {
         let field = place.field?;
         let of_name = || {
@@ -67,11 +67,7 @@ impl Read<'_> {
         let declared = self.packs.kinds.get(kind)?;
         let field = place.field.unwrap_or_default();
         let own_kind = own.and_then(|own| self.packs.kinds.get(own.kind));
-        let is_own_name = own_kind.is_some_and(|kind| {
-            // The first field of a row tells the row itself.
-            let is_row = kind.name == declared.name && self.packs.fields.contains_key(field);
-            is_row || kind.names.iter().any(|name| name == field)
-        });
+        let is_own_name = own_kind.is_some_and(|kind| kind.names.iter().any(|name| name == field));
         let name = shown_name(text.text())?;
         let mut rules = self
             .packs
@@ -101,18 +97,6 @@ impl Read<'_> {
             is_object: false,
         })
     }
-}
-
-/// Returns a key in small letters with `_` between its words: `jobName` is `job_name`.
-fn snake_case(key: &str) -> String {
-    let mut snake = String::with_capacity(key.len() + 4);
-    for character in key.chars() {
-        if character.is_ascii_uppercase() && !snake.is_empty() {
-            snake.push('_');
-        }
-        snake.push(character.to_ascii_lowercase());
-    }
-    snake
 }
 
 /// Returns whether a path is that of a request: `/api/v2/users`.

@@ -6,7 +6,7 @@ use super::objects::{Read, ValueLocation};
 use super::people::{is_person_field, is_person_name};
 use super::reader::Document;
 use crate::names::UNKNOWN_KIND;
-use crate::wording::singular;
+use crate::wording::{singular, snake_case};
 use std::sync::Arc;
 
 /// Keys with the URL of an object.
@@ -205,7 +205,7 @@ impl Read<'_> {
             .or_else(|| self.kind_of_titled(document, at, place))
     }
 
-    /// Returns the kind of a person for an object in a field that says who did something: `"initiatedBy": {"name": ...}`.
+    /// Returns the kind "person" for an object whose field says who did something: `"initiatedBy": {"name": ...}`.
     fn kind_of_person(
         &self,
         document: &Document,
@@ -218,7 +218,7 @@ impl Read<'_> {
         self.packs.place_of("person").filter(|_| is_person)
     }
 
-    /// Returns the kind that a field with one object tells by its name: `{"ticket": {"id": 90417}}`.
+    /// Returns the kind of an object by the key of its field: the object in `{"ticket": {"id": 90417}}` is an issue.
     fn kind_of_field(
         &self,
         document: &Document,
@@ -226,14 +226,20 @@ impl Read<'_> {
         place: ValueLocation<'_>,
     ) -> Option<usize> {
         let field = place.field.filter(|_| !place.is_listed)?;
-        let word = self.packs.kind_words.get(&field.replace('_', " "))?;
-        let kind = self.packs.kinds.get(word.kind)?;
-        let is_kind = !word.plural && word.parts.is_empty() && !NO_LISTS.contains(&&*kind.name);
-        (is_kind && !NO_KINDS.contains(&field) && has_id(document, at)).then_some(word.kind)
+        let kind = self.kind_of_noun(field, false)?;
+        (!NO_KINDS.contains(&field) && has_id(document, at)).then_some(kind)
     }
 
-    /// Returns the kind that the name of a list tells if no pack has it: `{"check_runs": [{"id": 7, "name": "miri"}]}`. Its
-    /// objects have an id and a name, and the list is not called after what any list holds.
+    /// Returns the kind that a key is a noun for, in the singular or the plural.
+    fn kind_of_noun(&self, key: &str, is_plural: bool) -> Option<usize> {
+        let word = self.packs.kind_words.get(&key.replace('_', " "))?;
+        let kind = self.packs.kinds.get(word.kind)?;
+        let is_noun = word.plural == is_plural && word.parts.is_empty();
+        (is_noun && !NO_LISTS.contains(&&*kind.name)).then_some(word.kind)
+    }
+
+    /// Returns a kind that no pack has, made of the key of a list: `{"check_runs": [{"id": 7, "name": "miri"}]}` holds a
+    /// `check_run`. The object has an id and a name. Keys that any list may have, such as `items`, make no kind.
     fn own_kind_of_list(
         &mut self,
         document: &Document,
@@ -263,16 +269,13 @@ impl Read<'_> {
             .flatten()
     }
 
-    /// Returns the kind that the name of a list tells: `{"tickets": [{"id": "T-1"}]}`.
+    /// Returns the kind of an object by the key of the list that holds it: `{"tickets": [{"id": "T-1"}]}`.
     fn kind_of_list(&self, place: ValueLocation<'_>) -> Option<usize> {
         let field = place.field.filter(|_| place.is_listed)?;
-        let word = self.packs.kind_words.get(&field.replace('_', " "))?;
-        let kind = self.packs.kinds.get(word.kind)?;
-        let is_list = word.plural && word.parts.is_empty() && !NO_LISTS.contains(&&*kind.name);
-        is_list.then_some(word.kind)
+        self.kind_of_noun(field, true)
     }
 
-    /// Returns that an object of a list is a thing of no known kind: it has an id of letters and digits, and a title.
+    /// Returns the kind "thing" for an object of a list that has an id of letters and digits, and a name or a title.
     fn kind_of_titled(
         &mut self,
         document: &Document,
@@ -313,14 +316,7 @@ impl Read<'_> {
         if !is_kind {
             return None;
         }
-        let mut word = String::with_capacity(kind.len() + 4);
-        for (at, character) in kind.char_indices() {
-            if at > 0 && character.is_ascii_uppercase() {
-                word.push('_');
-            }
-            word.push(character.to_ascii_lowercase());
-        }
-        self.own_kind(&word)
+        self.own_kind(&snake_case(kind))
     }
 
     /// Returns the kind that the type of an object names, such as `"type": "paper"`. An object with an id or a

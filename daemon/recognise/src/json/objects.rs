@@ -75,7 +75,7 @@ pub(super) struct ValueLocation<'d> {
     pub(super) is_listed: bool,
     /// The kind of the items of an enclosing list of Kubernetes: `DeploymentList`.
     pub(super) items: Option<&'d str>,
-    /// The key by which the rows of the enclosing list are told apart.
+    /// The first key of each object in the enclosing list, if its value names the object.
     pub(super) row_key: Option<&'d str>,
     /// Whether an object here is a top-level result.
     pub(super) stands: bool,
@@ -152,8 +152,20 @@ impl<'p> Read<'p> {
         let items = items
             .and_then(|kind| kind.strip_suffix("List"))
             .filter(|kind| !kind.is_empty());
+        // The first key of a row names the row: it is no other entity beside it.
+        let own_key = place.row_key.filter(|key| {
+            own.is_some()
+                && self
+                    .packs
+                    .fields
+                    .get(*key)
+                    .is_some_and(|of| kind == Some(*of))
+        });
         for (at, child) in document.children(at) {
             let key = child.key.as_deref().unwrap_or_default();
+            if own_key == Some(key) {
+                continue;
+            }
             let is_list = matches!(child.value, Value::List);
             let stands = place.stands && (is_list || WRAPPERS.contains(&key));
             let typed = self.packs.types.get(key).copied();
@@ -172,7 +184,7 @@ impl<'p> Read<'p> {
                 field: Some(key),
                 is_listed: false,
                 row_key: None,
-                items: items.filter(|_| key == "items").or(place.items),
+                items: items.filter(|_| key == "items"),
                 stands: stands && own.is_none(),
                 levels: place.levels,
             };
@@ -321,6 +333,7 @@ impl<'p> Read<'p> {
 
     /// Adds an entity or merges it into a known one, and links it to the enclosing entity.
     pub(super) fn add(&mut self, object: Object, place: ValueLocation<'_>) -> usize {
+        let is_person = self.packs.place_of("person") == Some(object.kind);
         let known = self.places.get(&(object.kind, object.key.clone())).copied();
         let at = known.unwrap_or(self.objects.len());
         match known.and_then(|at| self.objects.get_mut(at)) {
@@ -349,7 +362,7 @@ impl<'p> Read<'p> {
         }
         if let Some((own, field)) = place.within
             && !self.packs.peers.contains(field)
-            && !is_person_field(field)
+            && !(is_person && is_person_field(field))
         {
             let is_child = place.is_listed || self.packs.children.contains(field);
             let (parent, child) = if is_child { (own, at) } else { (at, own) };

@@ -1,6 +1,7 @@
 //! People whom a field names: `"installed_by": "Magnus Leask"`.
 
 use crate::everyday::is_everyday;
+use crate::first_names::is_particle;
 
 /// Fields with people, besides those that end with "by" and those of the packs.
 const PERSON_FIELDS: [&str; 17] = [
@@ -24,12 +25,6 @@ const PERSON_FIELDS: [&str; 17] = [
 ];
 /// Limit on the words of a person's name.
 const WORDS_MAX: usize = 4;
-/// Words within names that have no capital.
-const PARTICLES: [&str; 15] = [
-    "van", "von", "de", "der", "den", "del", "della", "da", "di", "du", "la", "le", "bin", "ibn",
-    "ter",
-];
-
 /// Returns whether a field says who did something, or who is responsible.
 pub(super) fn is_person_field(field: &str) -> bool {
     field.ends_with("_by") || field.ends_with("By") || PERSON_FIELDS.contains(&field)
@@ -46,12 +41,11 @@ pub(super) fn is_person_name(text: &str) -> bool {
     let is_word = |word: &&str| {
         let mut letters = word.chars();
         let is_capital = letters.next().is_some_and(char::is_uppercase);
-        let is_particle = PARTICLES.contains(word);
         let rest = |c: char| c.is_alphabetic() || matches!(c, '-' | '\'' | '’' | '.');
         let is_shouted = word.len() > 3 && !word.chars().any(char::is_lowercase);
-        is_particle || (is_capital && letters.all(rest) && !is_shouted)
+        is_particle(word) || (is_capital && letters.all(rest) && !is_shouted)
     };
-    let is_own = |word: &&str| PARTICLES.contains(word) || !is_everyday(&word.to_lowercase());
+    let is_own = |word: &&str| is_particle(word) || !is_everyday(&word.to_lowercase());
     (2..=WORDS_MAX).contains(&words.len()) && words.iter().all(is_word) && words.iter().all(is_own)
 }
 

@@ -5,7 +5,7 @@
 use super::reader::{Document, Value};
 use std::collections::HashSet;
 
-/// First keys that tell nothing about what a row is about, or whose values are no names.
+/// First keys that do not say what a row is, or whose values are not names.
 const NO_ROWS: [&str; 66] = [
     "id",
     "name",
@@ -81,8 +81,7 @@ const NAME_BYTES_MAX: usize = 64;
 /// Limit on a key that names a kind, in bytes.
 const KEY_BYTES_MAX: usize = 24;
 
-/// Returns the key by which the rows of a list are told apart: the first one of all its objects, a single word, with
-/// another proper name in each row.
+/// Returns the first key of a list's objects if it names them: all objects have it first, each with another proper name.
 pub(super) fn row_key(document: &Document, list: usize) -> Option<&str> {
     let mut names: HashSet<&str> = HashSet::new();
     let mut key: Option<&str> = None;
@@ -100,7 +99,7 @@ pub(super) fn row_key(document: &Document, list: usize) -> Option<&str> {
         }
     }
     let is_word = |key: &&str| {
-        key.len() > 2
+        key.len() > 1
             && key.len() <= KEY_BYTES_MAX
             && key
                 .bytes()
@@ -110,7 +109,7 @@ pub(super) fn row_key(document: &Document, list: usize) -> Option<&str> {
     key.filter(is_word).filter(|_| names.len() > 1)
 }
 
-/// Returns whether a text is a proper name: short, with a letter and a capital or a sign within, and no sentence.
+/// Returns whether a text may be a proper name: at most four words, with a capital, a digit, or one of `-`, `_` and `.`.
 pub(super) fn is_proper(text: &str) -> bool {
     let has = |test: fn(char) -> bool| text.chars().any(test);
     text.len() <= NAME_BYTES_MAX

@@ -162,7 +162,8 @@ fn is_numbered(name: &str) -> bool {
         && last.len() <= LAST_PART_BYTES_MAX
         && !stem.bytes().any(|byte| byte.is_ascii_digit())
 }
-/// Returns whether a name is one word with a letter, as programs name what they run; a UUID is no name.
+/// Returns whether a name is an identifier: one word of ASCII letters, digits and signs, with at least one letter. UUIDs are
+/// refused, because people do not say them.
 fn is_identifier(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.:/".contains(&byte);
     let is_uuid = name.len() == 36

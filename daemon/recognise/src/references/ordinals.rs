@@ -231,7 +231,7 @@ impl Resolver<'_> {
             .iter()
             .filter(|group| group.turn <= TURNS_MAX * 4)
         {
-            // "The other one" is no person.
+            // "The other one" does not refer to a person.
             let is_one = matches!(self.word(at + 2), "one" | "ones");
             let first = group.members.first().and_then(|at| self.referent(*at));
             if is_one && first.is_some_and(Referent::is_person) {

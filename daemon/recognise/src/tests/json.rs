@@ -336,3 +336,76 @@ fn an_object_keeps_its_key_and_references_mean_what_stands_for_it() {
         assert_eq!(keys, wanted);
     }
 }
+
+/// JSON of tools that no pack knows is read by its structure.
+#[test]
+fn structure_tells_the_kind_of_unknown_objects() {
+    for (text, wanted) in [
+        (
+            r#"{"results":[{"id":83102,"result_type":"ticket","subject":"Trips the breaker"}]}"#,
+            vec!["issue #83102"],
+        ),
+        (
+            r#"{"ticket":{"id":90417,"subject":"Burnt"}}"#,
+            vec!["issue #90417"],
+        ),
+        (
+            r#"{"check_runs":[{"id":7,"name":"miri"}]}"#,
+            vec!["check_run miri"],
+        ),
+        (r#"{"items":[{"id":7,"name":"miri"}]}"#, vec![]),
+        (
+            r#"{"records":[{"uuid":"b1d0c7e2","name":"claims_data"}]}"#,
+            vec!["thing claims_data"],
+        ),
+        (
+            r#"{"rows":[{"model":"SonoMAE-B","f1":1},{"model":"ProtoBat","f1":2}]}"#,
+            vec!["model SonoMAE-B", "model ProtoBat"],
+        ),
+        // The first key of a row is another name of it.
+        (
+            r#"[{"vm":"vm-1043","name":"Gutenberg"},{"vm":"vm-1107","name":"Hypatia"}]"#,
+            vec!["virtual_machine Gutenberg", "virtual_machine Hypatia"],
+        ),
+        (
+            r#"{"jobName":"Nightly-Claims","vms":["Gutenberg"],"tags":["Blue-1"]}"#,
+            vec!["job Nightly-Claims", "virtual_machine Gutenberg"],
+        ),
+        (
+            r#"{"initiatedBy":{"name":"Kaito Reyes"}}"#,
+            vec!["person Kaito Reyes"],
+        ),
+        (
+            r#"{"node":"click here","pod":"ais-ingest-0"}"#,
+            vec!["pod ais-ingest-0"],
+        ),
+        // A field of an object's own kind names another object.
+        (
+            r#"[{"device":{"name":"blade-7x","parent_device":"chassis-1x"}}]"#,
+            vec!["device blade-7x", "device chassis-1x"],
+        ),
+    ] {
+        let matches = recognise(&PACKS, text, &Knowledge::default()).matches;
+        assert_eq!(words(&matches), wanted, "{text}");
+    }
+}
+
+/// A list of Kubernetes says the kind of its items, and not of what is within them.
+#[test]
+fn a_list_of_kubernetes_tells_the_kind_of_its_items() {
+    let text = r#"{"kind":"DeploymentList","items":[{"metadata":{"name":"fx-rates"},
+        "spec":{"template":{"metadata":{"name":"fx-template"}}}}]}"#;
+    let matches = recognise(&PACKS, text, &Knowledge::default()).matches;
+    assert_eq!(words(&matches), ["deployment fx-rates"]);
+}
+
+/// A person in a field is no parent of the object; a kind of another pack in such a field is.
+#[test]
+fn people_in_fields_are_no_parents() {
+    let text = r#"{"url":"https://n/api/dcim/devices/1/","name":"ams1-core-01","installed_by":"Magnus Leask","contact":"Ops"}"#;
+    let matches = recognise(&PACKS, text, &Knowledge::default()).matches;
+    let parents = &find(&matches, "device").parents;
+    let parents: Vec<&str> = parents.iter().map(|link| &*link.kind).collect();
+    assert_eq!(parents, ["contact"]);
+    assert_eq!(find(&matches, "person").name, "Magnus Leask");
+}

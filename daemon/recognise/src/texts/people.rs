@@ -2,13 +2,10 @@
 
 use crate::edges::is_word;
 use crate::everyday::is_everyday;
-use crate::first_names::is_first_name;
+use crate::first_names::{is_first_name, is_particle};
 
 /// Limit on the names of people that are taken from a text.
 const PEOPLE_MAX: usize = 64;
-/// Words between a first name and a surname.
-const PARTICLES: [&str; 8] = ["van", "von", "de", "der", "den", "del", "da", "di"];
-
 /// Shortest first name that is taken from prose, in bytes.
 const FIRST_BYTES_MIN: usize = 3;
 /// First names that are also words, months, places and titles: "Summer Sale", "Georgia Tech", "Crystal Reports".
@@ -136,13 +133,13 @@ pub(super) fn names(text: &str) -> Vec<(usize, usize)> {
         let mut surname = None;
         while let Some((at, word)) = words.peek().copied() {
             let is_beside = text.get(end..at) == Some(" ");
-            let is_particle = surname.is_none() && PARTICLES.contains(&word);
-            if !is_beside || !(is_particle || is_capitalised(word)) {
+            let is_between = surname.is_none() && is_particle(word);
+            if !is_beside || !(is_between || is_capitalised(word)) {
                 break;
             }
             words.next();
             end = at + word.len();
-            if !is_particle {
+            if !is_between {
                 surname = Some(word);
                 // "Ana Sofía Reyes" has two first names.
                 if !is_first_name(&word.to_lowercase()) {
