@@ -5,17 +5,19 @@
 
 use std::ops::Range;
 
+use crate::antecedent::join_with_antecedent;
 use crate::budget::one_line;
 use crate::choice::choice;
 use crate::cues;
+use crate::explanation::explains;
+use crate::lasting::lasting;
 use crate::numbered::numbered_choices;
-use crate::passing::is_passing;
+use crate::passing::{is_passing, orders_once};
 use crate::reproach::is_reproach;
 use crate::text::language::{Language, language};
 use crate::text::list::WordList;
 use crate::text::split::{Sentence, sentences};
 use crate::text::tokens::{Token, tokens};
-use crate::text::words::is_imperative;
 
 /// A sentence counts as durable from this cue on.
 pub const CUE_COUNTS: f32 = 1.0;
@@ -25,6 +27,17 @@ pub const CUE_CANDIDATE: f32 = 0.7;
 
 /// How sure a question is that says what should have been done.
 const REPROACH: f32 = 0.8;
+
+/// Logits of a sentence's form: from here on it lasts although no cue knows it, from here on it counts as sure, and below here a weak
+/// cue is not believed.
+const FORM_LASTS: f32 = 0.25;
+const FORM_LASTS_OF_AGENT: f32 = 0.75;
+const FORM_SURE: f32 = 1.5;
+const FORM_PASSES: f32 = -2.0;
+
+/// The cue of a sentence that only its form shows, and from where on a cue needs no form.
+const CUE_BY_FORM: f32 = 0.8;
+const CUE_SURE: f32 = 1.3;
 
 /// Cues do not grow beyond this.
 const CUE_MAX: f32 = 3.0;
@@ -192,9 +205,16 @@ pub fn durable(message: &Message) -> Vec<DurableSentence> {
     };
     let own = sentences(message.text);
     let mut is_remembered = false;
-    for sentence in own.iter().filter(|one| !is_reply(&one.span)) {
+    for (at, sentence) in own.iter().enumerate() {
+        if is_reply(&sentence.span) {
+            continue;
+        }
         // "Remember this:" speaks of what follows.
-        let durable = judge(sentence, message, is_remembered);
+        let mut durable = judge(sentence, message, is_remembered);
+        let before = at.checked_sub(1).and_then(|before| own.get(before));
+        if let (Some(durable), Some(before)) = (&mut durable, before) {
+            join_with_antecedent(durable, before, &mut found);
+        }
         is_remembered = durable
             .as_ref()
             .is_some_and(|one| one.kind == DurableKind::Remember)
@@ -202,6 +222,13 @@ pub fn durable(message: &Message) -> Vec<DurableSentence> {
         found.extend(durable.filter(|_| !is_remembered));
     }
     found
+}
+
+/// Returns the sentences of a message in which durable ones are looked for.
+#[must_use]
+pub fn message_sentences(message: &str) -> Vec<String> {
+    let own = sentences(message).into_iter();
+    own.map(|sentence| sentence.text).collect()
 }
 
 /// Whether a message asks that something is remembered.
@@ -245,7 +272,13 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
             weight += if kind.is_some() { 0.4 } else { 1.2 };
             kind = kind.or(Some(DurableKind::Rule));
         }
-        if is_statement {
+        // "The chart is too narrow, widen it" tells why something shall be done once.
+        let orders = orders_once(&tokens);
+        if orders && kind == Some(DurableKind::Rule) && weight < CUE_COUNTS {
+            kind = None;
+            weight = 0.0;
+        }
+        if is_statement && !orders {
             let is_specific = tokens
                 .iter()
                 .skip(1)
@@ -274,6 +307,26 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         weight += 1.0;
         kind = Some(DurableKind::Finding);
     }
+    let form = lasting(&sentence.text, &tokens, language, message.speaker);
+    if let Some(form) = form.filter(|_| kind != Some(DurableKind::Remember)) {
+        let is_known = kind.is_some() && weight >= CUE_CANDIDATE;
+        if is_known && weight < CUE_SURE && form < FORM_PASSES {
+            return None;
+        }
+        let lasts = if is_user {
+            FORM_LASTS
+        } else {
+            FORM_LASTS_OF_AGENT
+        };
+        if !is_known && form >= lasts && sum.weight > -1.0 && !points_at_hand(&tokens) {
+            kind = kind.or_else(|| Some(kind_by_form(&tokens, is_user)));
+            weight = if form >= FORM_SURE {
+                CUE_COUNTS
+            } else {
+                CUE_BY_FORM
+            };
+        }
+    }
     let kind = kind?;
     (weight >= CUE_CANDIDATE).then(|| DurableSentence {
         text: sentence.text.clone(),
@@ -282,6 +335,33 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         cue: weight.min(CUE_MAX),
         language,
     })
+}
+
+/// Words of a short order about what is at hand: "apply this review".
+const AT_HAND_WORDS: usize = 5;
+
+fn points_at_hand(tokens: &[Token]) -> bool {
+    let mut words = tokens.iter().filter(|token| !token.is_mark());
+    let is_pointing = |token: &Token| matches!(token.text.as_str(), "this" | "these" | "that");
+    words.clone().count() <= AT_HAND_WORDS && words.nth(1).is_some_and(is_pointing)
+}
+
+/// Words of a rule.
+static RULING: WordList = WordList::new(
+    "no not never only must mustn't can't cannot won't don't always nothing nobody every kein keine keinen nie nicht nur immer muss müssen darf",
+);
+
+/// Returns what a sentence is of which only the form shows that it lasts.
+fn kind_by_form(tokens: &[Token], is_user: bool) -> DurableKind {
+    let is_personal = tokens
+        .iter()
+        .any(|token| matches!(token.text.as_str(), "i" | "we" | "ich" | "wir"));
+    match (is_user, is_personal) {
+        (true, _) if tokens.iter().any(|token| RULING.has(&token.text)) => DurableKind::Rule,
+        (true, _) => DurableKind::Fact,
+        (false, true) => DurableKind::Decision,
+        (false, false) => DurableKind::Finding,
+    }
 }
 
 /// Words that start a question, also without its mark; and those that do so before a pronoun.
@@ -323,62 +403,4 @@ fn is_correcting(tokens: &[Token]) -> bool {
         "plutôt",
         "sino",
     ]) && tokens.len() >= 4
-}
-
-/// Whether a sentence of an agent explains a thing by its cause, in the third person.
-fn explains(tokens: &[Token], language: Language) -> bool {
-    let conjunctions: &[&str] = match language {
-        Language::English => &["because"],
-        Language::German => &["weil", "denn"],
-        Language::French => &["parce", "car"],
-        Language::Spanish => &["porque"],
-        Language::Chinese => return false,
-    };
-    let since = match language {
-        Language::English => causal_since(tokens),
-        Language::German | Language::French | Language::Spanish | Language::Chinese => None,
-    };
-    let Some(at) = tokens
-        .iter()
-        .position(|token| conjunctions.contains(&token.text.as_str()))
-        .or(since)
-    else {
-        return false;
-    };
-    let main = tokens.get(..at).unwrap_or_default();
-    let words = main.iter().filter(|token| !token.is_mark()).count();
-    let is_personal = main.iter().any(|token| {
-        matches!(
-            token.text.as_str(),
-            "i" | "i'm"
-                | "i've"
-                | "i'll"
-                | "we"
-                | "you"
-                | "ich"
-                | "wir"
-                | "du"
-                | "je"
-                | "j'"
-                | "tu"
-                | "nous"
-                | "yo"
-        )
-    });
-    let starts_as_request = main.first().is_some_and(|first| is_imperative(&first.text));
-    words >= 3 && !is_personal && !starts_as_request
-}
-
-/// Returns the place of a "since" that gives a cause: a clause with a verb of its own follows, not a time.
-fn causal_since(tokens: &[Token]) -> Option<usize> {
-    let at = tokens.iter().position(|token| token.text == "since")?;
-    let clause = tokens.get(at + 1..)?;
-    let is_time = clause
-        .first()
-        .is_none_or(|first| first.text == "last" || first.is_specific);
-    let has_verb = clause
-        .iter()
-        .skip(1)
-        .any(|token| cues::is_state(&token.text));
-    (!is_time && has_verb && clause.len() >= 4).then_some(at)
 }

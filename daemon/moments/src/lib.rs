@@ -17,6 +17,7 @@
 //! assert_eq!(found[0].kind, DurableKind::Decision);
 //! ```
 
+mod antecedent;
 mod brief;
 mod budget;
 mod choice;
@@ -25,8 +26,10 @@ mod contradiction;
 mod cues;
 mod durable;
 mod edit;
+mod explanation;
 pub mod failures;
 mod items;
+mod lasting;
 mod missing;
 mod numbered;
 mod passing;
@@ -49,10 +52,11 @@ pub use compaction::{
 pub use contradiction::{Relation, Statement};
 pub use durable::{
     CUE_CANDIDATE, CUE_COUNTS, DurableKind, DurableSentence, Message, Speaker, asks_to_remember,
-    durable,
+    durable, message_sentences,
 };
 pub use edit::{EditFeatures, EditQuery, cites, edit_score, edit_subject, select_for_edit};
 pub use items::{Item, ItemSource, ItemText, Items, uses};
+pub use lasting::sentence_features;
 pub use prompt::{
     PastScores, PromptFeatures, Query, ScoredItem, Selection, prompt_score, select_for_prompt,
 };

@@ -115,7 +115,9 @@ pub(crate) fn is_passing(sentence: &Sentence, tokens: &[Token], message: &Messag
     if message.speaker == Speaker::User && is_order(tokens, message) {
         return true;
     }
-    let points = PRONOUNS.has(&first.text) || is_proposed(&first.text);
+    // "It turned out that ..." is a phrase.
+    let is_phrase = matches!(second.text.as_str(), "turns" | "turned");
+    let points = (PRONOUNS.has(&first.text) && !is_phrase) || is_proposed(&first.text);
     message.speaker == Speaker::Agent
         && ((points && !gives_a_cause(tokens))
             || (is_proposed(&first.text) && ends_in_a_question(message.text))
@@ -208,3 +210,42 @@ fn is_row(lower: &str) -> bool {
 fn ends_in_a_question(answer: &str) -> bool {
     answer.trim_end().ends_with(['?', '？'])
 }
+
+/// Verbs with which a clause orders what is done always.
+static LASTING_VERBS: WordList =
+    WordList::new("use keep prefer avoid stick never always don't do leave");
+
+/// Whether a later clause orders a piece of work: ", profile it".
+pub(crate) fn orders_once(tokens: &[Token]) -> bool {
+    let is_boundary = |token: &Token| matches!(token.text.as_str(), "," | ";" | ":" | "." | "and");
+    let clauses = tokens.split(is_boundary).skip(1);
+    let mut starts = clauses.map(|clause| {
+        let skipped = |token: &&Token| matches!(token.text.as_str(), "please" | "so" | "just");
+        let mut words = clause.iter().skip_while(skipped);
+        (words.next(), words.next())
+    });
+    starts.any(|(first, second)| {
+        let Some(first) = first.filter(|first| !LASTING_VERBS.has(&first.text)) else {
+            return false;
+        };
+        // A verb that no list has shows by its object: "repair the join".
+        let has_object = second.is_some_and(|second| OBJECTS.has(&second.text));
+        let is_verb = first.text.chars().all(|c| c.is_ascii_lowercase())
+            && !["s", "ed", "ing", "ly"]
+                .iter()
+                .any(|end| first.text.ends_with(end))
+            && !NO_VERBS.has(&first.text);
+        is_imperative(&first.text) || (has_object && is_verb)
+    })
+}
+
+/// Words that begin an object.
+static OBJECTS: WordList = WordList::new("it them the a an this that these those");
+
+/// Words before such ones that are no verbs.
+static NO_VERBS: WordList = WordList::new(
+    "because since so and but or nor if when while after before until unless for with without in into on onto at to from by of \
+    off as than then that which who whom whose only not no all each any both also even else otherwise instead rather via per over \
+    under between is are was were be been has have had does did can could may might must should shall will would half what where \
+    how why like near about above below again it they we you he she i",
+);

@@ -47,6 +47,8 @@ const ROWS: &[CueRow] = &[
         final|agreed decision|choice
         we'll|will stick|stay|go with|on
         i decided|opted|settled ~ over|instead|against|because
+        i|we rejected|picked|chose|selected|avoided ~ ~ over|rather|instead|because|since
+        i|we rejected|ruled ~
     "),
     (Some(Decision), 1.5, User, "
         ^let's|lets ~ use|keep|only|drop|skip|avoid|target|support|call|make|treat|leave|store|limit|default|remove|not|never|always
@@ -61,9 +63,12 @@ const ROWS: &[CueRow] = &[
         ^drop|ditch|scrap|abandon ~ , nobody|no|we|it|they
         ^no need to support|keep|handle
         i'll|we'll|i'd|we take|go for|with
+        we|i won't|don't ?ever support|ship|publish|store|show|share|accept|sell|send|log|touch|expose|track|offer|rely|trust|cache|do|host
+        ^stay|stick|remain on|at|with|in
     "),
     (Some(Decision), 1.2, Anyone, "
         we|i use|used|keep|kept|store|stored|take|took|run|build|pin|pinned ~ instead|rather|not
+        we|i use|used|keep|kept|store|stored|take|took|run|build|pin|pinned ~ ~ instead|rather
         we|i ~ instead of ~ because|since|so
         we|i ~ ~ instead of ~ because|since|so
         is|are stored|kept|counted|written|treated|sent|read ~ ~ instead of ~ because|since|so
@@ -90,6 +95,13 @@ const ROWS: &[CueRow] = &[
         i only|always|never
         no|zero new|more|other|further|direct|external|extra ~ without|in|on|for|before
         no ~ without
+        ^no ~ when|after|before|during|while|until|unless|outside|inside|below|above
+        ^max|maximum|min|minimum ~ per|a|an|in|for|on|each|every
+        ^max|maximum|min|minimum ~ is|are|: #
+        can't|cannot|mustn't|must|may|can ~ more|less|larger|longer|higher|fewer than
+        only when|if|after|once ~
+        no exceptions|exception
+        only ~ ever
         ^avoid|prefer
         ^under no circumstances
         no one|nobody ~ may|should|must|can
@@ -169,6 +181,7 @@ const ROWS: &[CueRow] = &[
         should have been|used|gone
         it|that should be|have
         wrong : ~
+        ^wrong ~ : ~
         ^wrong ,
         ^instead of ~ use|do|call|write
         not ~ but rather|only
@@ -199,6 +212,9 @@ const ROWS: &[CueRow] = &[
         came|comes|stems|stemmed|originates|originated from
         happened|happens|occurred|occurs|appeared ~ because|when|if|since|as
         ^the trick|fix|solution|workaround|remedy ~ is|was
+        ^found the|it|out|why ~ : ~
+        was|were a|an race|deadlock|leak|typo|bot|regression|collision|overflow|timeout|mismatch
+        is|are|was|were only ~ when|once|after|if
         only works|work|worked|fails|happens ~ if|when|with|because|on|after
         were|was|is|are ~ exhausted|lost|duplicated|dropped|corrupted|truncated ~ because|since|when
     "),
@@ -256,22 +272,22 @@ const ROWS: &[CueRow] = &[
         don't worry|bother|mind|know|think|see
         never mind
         make|makes sense
-        yesterday
-        last week|night|time
+        <yesterday
+        <last week|night|time
         for this task|one
         for this , please
         when|if you have|get|find
     "),
     (None, -1.6, User, "
         i'd|would like|love to
-        not yet
-        yet
+        <not yet
+        <yet
         i|we don't understand|know|see|get|think|remember|care
         what happens if|when
         for this
-        again
+        <again
         can|could you
-        i|we tried|looked|checked|saw
+        <i|we tried|looked|checked|saw
         i|we decided to look|check|try|wait
         ~ is|are red|broken|failing|down again
     "),

@@ -1,7 +1,8 @@
 //! Patterns of words, and how they match.
 //!
 //! A pattern is a sequence of words between spaces: `a|b` is one of both, a `*` at the end stands for any ending, `~` for up to
-//! four words, `?word` for a word that may be missing, `#` for a number or a name, and `^` at the start for the start of a clause.
+//! four words, `?word` for a word that may be missing, `#` for a number or a name. At the start `^` stands for the start of a clause, and
+//! `<` for a place in the first clause.
 
 use super::{By, CueSum};
 use crate::durable::{DurableKind, Speaker};
@@ -29,6 +30,8 @@ enum Part {
 struct Pattern {
     parts: Vec<(Part, bool)>,
     is_anchored: bool,
+    /// Whether it has to begin in the first clause.
+    is_first: bool,
 }
 
 struct Cue {
@@ -100,28 +103,38 @@ impl Cues {
 impl Pattern {
     fn new(line: &str) -> Self {
         let is_anchored = line.starts_with('^');
-        let parts = line.trim_start_matches('^').split_whitespace().map(|word| {
-            let is_optional = word.len() > 1 && word.starts_with('?');
-            let word = if is_optional {
-                word.trim_start_matches('?')
-            } else {
-                word
-            };
-            let part = match word {
-                "~" => Part::Gap,
-                "#" => Part::Specific,
-                _ => Part::Word(word.split('|').map(alternative).collect()),
-            };
-            (part, is_optional)
-        });
+        let is_first = line.starts_with('<');
+        let parts = line
+            .trim_start_matches(['^', '<'])
+            .split_whitespace()
+            .map(|word| {
+                let is_optional = word.len() > 1 && word.starts_with('?');
+                let word = if is_optional {
+                    word.trim_start_matches('?')
+                } else {
+                    word
+                };
+                let part = match word {
+                    "~" => Part::Gap,
+                    "#" => Part::Specific,
+                    _ => Part::Word(word.split('|').map(alternative).collect()),
+                };
+                (part, is_optional)
+            });
         Self {
             parts: parts.collect(),
             is_anchored,
+            is_first,
         }
     }
 
     fn is_in(&self, tokens: &[Token]) -> bool {
-        (0..tokens.len()).any(|at| {
+        let end = if self.is_first {
+            first_clause(tokens)
+        } else {
+            tokens.len()
+        };
+        (0..end).any(|at| {
             (!self.is_anchored || is_clause_start(tokens, at)) && matches(&self.parts, tokens, at)
         })
     }
@@ -132,6 +145,18 @@ fn alternative(word: &str) -> (String, bool) {
         Some(stem) if !stem.is_empty() => (stem.to_owned(), true),
         _ => (word.to_owned(), false),
     }
+}
+
+/// Words of a clause at least: before, a comma follows an address or an answer.
+const CLAUSE_WORDS_MIN: usize = 3;
+
+/// Returns where the first clause ends. What follows often gives its reason, of whatever time: "X only, Y was slow last time".
+fn first_clause(tokens: &[Token]) -> usize {
+    let ends = |(at, token): (usize, &Token)| {
+        at >= CLAUSE_WORDS_MIN && matches!(token.text.as_str(), "," | ";" | ":")
+    };
+    let end = tokens.iter().enumerate().position(ends);
+    end.unwrap_or(tokens.len())
 }
 
 /// Whether a clause starts at a token.

@@ -17,6 +17,9 @@ static MARKERS: WordList = WordList::new(
     "ok okay please also and but so bitte yeah yep nope hmm hm btw fyi oh well right",
 );
 
+/// Words before a statement that a mark divides from it.
+static ANSWERS: WordList = WordList::new("no stop wait careful nah wrong nein halt non");
+
 /// Words that are no subject of a statement about things.
 static NO_SUBJECTS: WordList = WordList::new(
     "there here looks look sounds seems can could would should do does did is are was were will now then sure still maybe yes no \
@@ -35,8 +38,9 @@ static STATES: WordList = WordList::new(
     contains contain requires require arrives arrive lasts last goes go starts start ends end expires expire fades \
     fade talks talk speaks gets get comes come costs keeps keep means must may counts count follows follow writes \
     reads sends owns applies apply returns accepts accept supports support depends hold holds allows covers sits \
-    sit points point serves works work sets opens closes pays stores loads saves checks rejects drops converts ist sind hat haben läuft laufen braucht brauchen dauert dauern liegt liegen \
-    bleibt bleiben kommt kommen gilt gelten wird werden nutzt verwendet steht heißt muss müssen darf est sont a \
+    sit points point serves works work sets opens closes pays stores loads saves checks rejects drops converts send write print prints expect expects want wants treat treats \
+    shows filters dims ships ist sind hat haben läuft laufen braucht brauchen dauert dauern liegt liegen \
+    bleibt bleiben geht gehen bekommt bekommen kommt kommen gilt gelten wird werden nutzt verwendet steht heißt muss müssen darf est sont a \
     ont utilise reste restent dure doit doivent tourne vient es son está tiene tienen usa usan dura duran debe \
     deben van va queda llega devuelve devuelven escucha corre returns return",
 );
@@ -50,6 +54,12 @@ static MOMENTARY: WordList = WordList::new(
     currently today seems looks good fine great nice weird confusing ugly there done ready empty green down flaky \
     hangs stuck unused kaputt rot langsam fehlt schon wieder gerade cassé lent encore maintenant roto lento ahora \
     yet doesn't isn't aren't don't didn't won't not nicht can't",
+);
+
+/// Those that make a report of a statement also in a later clause, which otherwise gives its reason.
+static REPORTING: WordList = WordList::new(
+    "throwing failing broken again still crashes crash now currently today seems looks weird confusing ugly flaky hangs stuck \
+    good fine great nice kaputt schon wieder gerade cassé encore maintenant roto ahora",
 );
 
 static QUANTIFIERS: WordList = WordList::new(
@@ -66,10 +76,16 @@ static IDIOMS: WordList =
 
 /// Returns the tokens without a leading marker such as "ok," or "please".
 fn body(tokens: &[Token]) -> &[Token] {
-    let skipped = tokens
+    // "No, the titles are ..." is an answer, "No titles" is none.
+    let answer = match tokens {
+        [first, mark, ..] if ANSWERS.has(&first.text) && mark.is_mark() => 2,
+        _ => 0,
+    };
+    let rest = tokens.get(answer..).unwrap_or_default();
+    let skipped = rest
         .iter()
         .take_while(|token| token.is_mark() || MARKERS.has(&token.text));
-    tokens.get(skipped.count()..).unwrap_or_default()
+    rest.get(skipped.count()..).unwrap_or_default()
 }
 
 /// Whether a sentence states how things are, in the present tense and not as a report of trouble.
@@ -79,7 +95,7 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
     let Some(first) = tokens.first() else {
         return false;
     };
-    if language == Language::Chinese || tokens.iter().any(|token| MOMENTARY.has(&token.text)) {
+    if language == Language::Chinese {
         return false;
     }
     let is_english = language == Language::English;
@@ -90,6 +106,13 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
     let Some(state) = state else {
         return false;
     };
+    // The subject may have a clause, so the statement ends after its verb.
+    let (statement, reason) = tokens.split_at(end_of_statement(tokens, state + 2));
+    if statement.iter().any(|token| MOMENTARY.has(&token.text))
+        || reason.iter().any(|token| REPORTING.has(&token.text))
+    {
+        return false;
+    }
     let subject = tokens.get(..=state).unwrap_or_default();
     let is_personal = subject.iter().any(|token| {
         matches!(
@@ -126,6 +149,19 @@ pub fn is_declarative(tokens: &[Token], language: Language) -> bool {
     let third = tokens.get(2).map(|token| token.text.as_str());
     let is_compound = state == 1 && matches!(third, Some("is" | "are" | "have" | "need"));
     is_nominal && !is_personal && (is_compound || !is_imperative(&first.text))
+}
+
+/// Returns where the clause of a statement ends, at this place or later.
+fn end_of_statement(tokens: &[Token], from: usize) -> usize {
+    let rest = tokens.iter().enumerate().skip(from);
+    let ends = |token: &Token| {
+        matches!(
+            token.text.as_str(),
+            "," | ";" | ":" | "(" | "because" | "so" | "weil" | "car" | "porque"
+        )
+    };
+    let end = rest.into_iter().find(|(_, token)| ends(token));
+    end.map_or(tokens.len(), |(at, _)| at)
 }
 
 /// Whether a word is a verb of a lasting state: "is", "counts", "returns".
