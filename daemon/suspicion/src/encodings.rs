@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use crate::ciphers;
 use crate::fold::Folded;
 use crate::lexicon::LEXICON;
 use crate::signals::Event;
@@ -39,6 +40,8 @@ pub struct Decoded {
     pub is_joined: bool,
     /// Letters that need no encoding are encoded.
     pub is_disguise: bool,
+    /// In a way that nobody writes a text in: any order in it is suspicious.
+    pub is_odd: bool,
 }
 
 /// Returns the encoded parts of a window.
@@ -48,6 +51,7 @@ pub fn decoded(window: &str, folded: &Folded, events: &[Event]) -> Vec<Decoded> 
     escapes(window, &mut all);
     letters(window, &mut all);
     marked(window, folded, events, &mut all);
+    ciphers::decoded(window, &mut all);
     all
 }
 
@@ -73,12 +77,24 @@ fn runs(window: &str, all: &mut Vec<Decoded>) {
         }
         let end = end_of_run(bytes, probe);
         let run = bytes.get(at..end).unwrap_or_default();
-        if let Some(text) = unhex(run).or_else(|| unbase64(run)) {
+        let base32 = || unbase32(run).map(|text| (text, true));
+        let base64 = || unbase64(run).map(|text| (text, false));
+        let digits = unhex(run).map(|text| (text, false));
+        if let Some((text, is_odd)) = digits.or_else(base32).or_else(base64) {
             all.push(Decoded {
                 range: at..end,
                 text,
                 is_joined: false,
                 is_disguise: true,
+                is_odd,
+            });
+        } else if let Some(text) = ciphers::words_in_one(run) {
+            all.push(Decoded {
+                range: at..end,
+                text,
+                is_joined: false,
+                is_disguise: false,
+                is_odd: false,
             });
         }
         at = end.max(at + 1);
@@ -123,6 +139,12 @@ fn unhex(run: &[u8]) -> Option<String> {
     text(digits(run.get(..run.len().min(RUN_BYTES_MAX))?)?)
 }
 
+/// Decodes base32, as far as it is a text.
+fn unbase32(run: &[u8]) -> Option<String> {
+    text(ciphers::unbase32(run.get(..PROBE_BYTES)?)?)?;
+    text(ciphers::unbase32(run.get(..run.len().min(RUN_BYTES_MAX))?)?)
+}
+
 /// Decodes base64 of both alphabets, as far as it is a text.
 fn unbase64(run: &[u8]) -> Option<String> {
     text(sextets(run.get(..PROBE_BYTES)?))?;
@@ -150,8 +172,11 @@ fn sextets(run: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Returns bytes as text if they are printable. A last character that is cut is left out.
-fn text(bytes: Vec<u8>) -> Option<String> {
+/// Returns bytes as text if they are printable, also with a zero beside each. A last character that is cut is left out.
+fn text(mut bytes: Vec<u8>) -> Option<String> {
+    if bytes.len() > 1 && bytes.iter().skip(1).step_by(2).all(|byte| *byte == 0) {
+        bytes = bytes.into_iter().step_by(2).collect();
+    }
     let is_printable = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~' | 0x80..);
     if !bytes.iter().all(is_printable) {
         return None;
@@ -189,6 +214,7 @@ fn escapes(window: &str, all: &mut Vec<Decoded>) {
                     text: String::from_utf8_lossy(&escaped.text).into_owned(),
                     is_joined: false,
                     is_disguise: escaped.letters >= ESCAPES_MIN,
+                    is_odd: escaped.letters >= LETTERS_MIN,
                 });
             }
         }
@@ -250,8 +276,13 @@ fn hex(bytes: Option<&[u8]>) -> Option<u32> {
     Some(value)
 }
 
+/// `%49`, and `%2549` if it was escaped twice.
 fn percent(rest: &[u8]) -> Option<(u32, usize)> {
-    Some((hex(rest.get(1..3))?, 3))
+    let code = hex(rest.get(1..3))?;
+    let twice = (code == u32::from(b'%'))
+        .then(|| hex(rest.get(3..5)))
+        .flatten();
+    Some(twice.map_or((code, 3), |code| (code, 5)))
 }
 
 fn byte_escape(rest: &[u8]) -> Option<(u32, usize)> {
@@ -295,6 +326,7 @@ fn letters(window: &str, all: &mut Vec<Decoded>) {
                 is_joined: !text.contains(' '),
                 text,
                 is_disguise: true,
+                is_odd: true,
             });
         }
         done = end;
@@ -303,7 +335,7 @@ fn letters(window: &str, all: &mut Vec<Decoded>) {
 }
 
 const fn is_between(byte: u8) -> bool {
-    matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/')
+    matches!(byte, b' ' | b'.' | b'-' | b'_' | b'*' | b'|' | b'/' | b'\n')
 }
 
 const LETTER: u8 = 1;
@@ -411,6 +443,7 @@ fn marked(window: &str, folded: &Folded, events: &[Event], all: &mut Vec<Decoded
             },
             is_joined: false,
             is_disguise: true,
+            is_odd: false,
         });
     }
 }

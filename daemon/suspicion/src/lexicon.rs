@@ -93,7 +93,34 @@ pub struct Lexicon {
     pub ignore: Class,
     /// Orders to take a value.
     pub use_: Class,
+    /// What orders to a model consist of.
+    pub orders: Vec<Class>,
 }
+
+/// The classes of [`Lexicon::orders`].
+const ORDERS: [&str; 21] = [
+    "IGNORE",
+    "REPLACE",
+    "YOUR",
+    "INSTR",
+    "RULES",
+    "PREV",
+    "SEND",
+    "RUN",
+    "DANGER",
+    "SECRET",
+    "CALLED",
+    "MODEL",
+    "ANSWER",
+    "OBEY",
+    "REVEAL",
+    "HUMAN",
+    "SILENCE",
+    "USE",
+    "TRAINING",
+    "OWNPROMPT",
+    "PRESSURE",
+];
 
 pub static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::new);
 
@@ -147,6 +174,7 @@ impl Lexicon {
         };
         let (discuss, aware, hidden) = (class("DISCUSS"), class("AWARE"), class("HIDDEN"));
         let (ignore, use_) = (class("IGNORE"), class("USE"));
+        let orders = ORDERS.iter().map(|name| class(name)).collect();
         Self {
             texts: Phrases::new(texts.iter().map(String::as_str)),
             phrases,
@@ -159,6 +187,7 @@ impl Lexicon {
             hidden,
             ignore,
             use_,
+            orders,
         }
     }
 

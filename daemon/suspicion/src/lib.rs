@@ -12,6 +12,7 @@
 //! a bounded number of words before it.
 
 mod characters;
+mod ciphers;
 mod encodings;
 mod fold;
 mod lexicon;

@@ -133,6 +133,9 @@ fn encoded(part: &Decoded, origin: Origin) -> Option<Kind> {
     let mut scratch = Scratch::default();
     for (_, window) in windows(&part.text) {
         let found = in_window(window, mode, &mut scratch, &mut 0);
+        if part.is_odd && orders(&scratch.events) {
+            return Some(Kind::Encoding);
+        }
         if let Some(first) = found.first() {
             return Some(match part.is_disguise {
                 true => Kind::Encoding,
@@ -141,6 +144,17 @@ fn encoded(part: &Decoded, origin: Origin) -> Option<Kind> {
         }
     }
     None
+}
+
+/// Whether words of two classes of orders are in a text.
+fn orders(events: &[Event]) -> bool {
+    let mut classes = events
+        .iter()
+        .map(|event| event.class)
+        .filter(|class| LEXICON.orders.contains(class));
+    classes
+        .next()
+        .is_some_and(|first| classes.any(|class| class != first))
 }
 
 /// Adds the groups of signals that are suspicious.

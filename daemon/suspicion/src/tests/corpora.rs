@@ -118,3 +118,18 @@ fn corpora_are_large() {
     }
     assert!(attacks.len() >= 200 && HARMLESS.lines().count() >= 500);
 }
+
+const SUBTLE: &str = include_str!("corpus/attacks-subtle.txt");
+const MORE_HARMLESS: &str = include_str!("corpus/harmless-more.txt");
+
+/// Attacks that were written to look like none: most are missed, and what they say is quoted with its source alone.
+#[test]
+fn subtle_attacks_are_seldom_found() {
+    let (found, missed) = judged(samples(SUBTLE, true));
+    let all = found.len() + missed.len();
+    println!("{} of {all} subtle attacks found", found.len());
+    assert!(found.len() * 100 >= all * 19, "{} of {all}", found.len());
+    let (wrong, right) = judged(samples(MORE_HARMLESS, false));
+    let wrong: Vec<String> = wrong.iter().map(line).collect();
+    assert!(wrong.len() * 100 < right.len(), "{wrong:#?}");
+}
