@@ -163,16 +163,34 @@ fn run_score(
     if is_fixed {
         return None;
     }
-    let allowed = match letters {
-        0..=1 => return None,
-        2..=3 => usize::from(are_several && (name.text.chars().count() == letters || is_word_only)),
-        4..=7 => 1,
-        _ => 2,
+    let is_near = are_several && (name.text.chars().count() == letters || is_word_only);
+    let allowed = match edits_max(letters) {
+        1 if letters <= 3 => usize::from(is_near),
+        allowed => allowed,
     };
+    if letters <= 1 {
+        return None;
+    }
     let near = name.text.chars().count().abs_diff(letters) <= allowed
         && name.text.chars().count() > 1
         && distance(&query.text, &name.text) <= allowed;
     near.then_some(MISSPELT)
+}
+
+/// Returns the edits that a misspelt run of so many letters may have.
+const fn edits_max(letters: usize) -> usize {
+    match letters {
+        0..=1 => 0,
+        2..=7 => 1,
+        _ => 2,
+    }
+}
+
+/// Whether a run of letters may be a misspelling of another one.
+pub(super) fn is_misspelt(query: &str, name: &str) -> bool {
+    let (letters, other) = (query.chars().count(), name.chars().count());
+    let allowed = edits_max(letters);
+    other.abs_diff(letters) <= allowed && distance(query, name) <= allowed
 }
 
 /// Returns the edit distance, in which a swap of two neighbours is one edit.

@@ -24,8 +24,10 @@ use lored_retrieval::text::Kind;
 const PIECES_MAX: usize = 64;
 /// Maximum length of a text that is split into pieces, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 256 * 1024;
-/// Maximum number of words of a message that is understood only with the messages before it, and of these messages.
+/// Maximum number of words and bytes of a message that is understood only with the messages before it, and of these messages.
+/// JSON without spaces is one word, however long it is.
 const SHORT_WORDS_MAX: usize = 60;
+const SHORT_BYTES_MAX: usize = 480;
 
 /// A searchable text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +143,9 @@ impl Pieces {
             .title
             .split_whitespace()
             .chain(only.text.split_whitespace());
-        if words.take(SHORT_WORDS_MAX + 1).count() > SHORT_WORDS_MAX {
+        if self.title.len() + only.text.len() > SHORT_BYTES_MAX
+            || words.take(SHORT_WORDS_MAX + 1).count() > SHORT_WORDS_MAX
+        {
             return None;
         }
         let title = match self.title.is_empty() {

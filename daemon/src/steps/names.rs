@@ -208,6 +208,11 @@ pub(super) fn has_marker(text: &str) -> bool {
     words.iter().any(|word| split_at(text, word).is_some())
 }
 
+/// Whether a text has the word that all names and placeholders have: `_FROM_`.
+pub(super) fn has_from(text: &str) -> bool {
+    split_at(text, "_FROM_").is_some()
+}
+
 /// Splits at the first of two markers; tells whether it is the one for failed steps.
 fn split_from<'a>(
     text: &'a str,
@@ -222,10 +227,15 @@ fn split_from<'a>(
 
 /// Splits at an ASCII word, ignoring case.
 fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
-    let at = text
-        .as_bytes()
-        .windows(word.len())
-        .position(|window| window.eq_ignore_ascii_case(word.as_bytes()))?;
+    let (bytes, word) = (text.as_bytes(), word.as_bytes());
+    let first = word.first().map(u8::to_ascii_lowercase)?;
+    // Most texts have none, and calls repeat them for each value of a list.
+    let starts = memchr::memchr2_iter(first, first.to_ascii_uppercase(), bytes);
+    let is_word = |at: &usize| {
+        let found = bytes.get(*at..*at + word.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(word))
+    };
+    let at = starts.into_iter().find(is_word)?;
     Some((text.get(..at)?, text.get(at + word.len()..)?))
 }
 

@@ -500,7 +500,7 @@ impl ForgottenSession {
 #[test]
 fn a_kill_leaves_it_there_or_gone() {
     let cycles: u64 = std::env::var("LORE_CRASH_CYCLES")
-        .map_or(8, |cycles| cycles.parse().expect("a number of cycles"));
+        .map_or(5, |cycles| cycles.parse().expect("a number of cycles"));
     let seed = seed();
     println!("seed {seed}, {cycles} cycles");
     let mut random = Random::new(seed);

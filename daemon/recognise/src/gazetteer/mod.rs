@@ -144,9 +144,13 @@ impl Gazetteer {
         found.into_iter()
     }
 
-    /// Calls `found` with each name that may match the runs of a partial name: those that share a run of letters,
-    /// in the same or a similar spelling, or else a number.
-    pub(super) fn similar<'a>(&'a self, query: &[Run], found: &mut dyn FnMut(&'a KnownName)) {
+    /// Calls `found` with each name that may match the runs of a partial name, and its runs up to a colon: those that share a
+    /// number or else a run of letters, in the same or a similar spelling.
+    pub(super) fn similar<'a>(
+        &'a self,
+        query: &[Run],
+        found: &mut dyn FnMut(&'a KnownName, &'a [Run]),
+    ) {
         for part in &self.parts {
             part.similar(query, found);
         }

@@ -3,7 +3,7 @@
 use super::{KnownName, is_searched};
 use crate::edges::{Edges, is_word};
 use crate::names::canonical_key;
-use crate::partial::{Run, runs};
+use crate::partial::{Run, is_misspelt, runs};
 use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::nfa::contiguous::NFA;
 use aho_corasick::{Anchored, MatchKind};
@@ -15,8 +15,8 @@ use std::sync::OnceLock;
 
 /// Filter bits per name; at most one word in 16 is a false positive.
 const FILTER_BITS_PER_NAME: usize = 16;
-/// Limit on the names that are compared with a partial one.
-const SIMILAR_MAX: usize = 5000;
+/// Limit on the names that are compared with a partial one. A run that more names have tells none of them from the others.
+const SIMILAR_MAX: usize = 1000;
 /// Smallest size of the filter, in bits.
 const FILTER_BITS_MIN: usize = 1 << 12;
 
@@ -30,10 +30,19 @@ pub(super) struct NameIndex {
     patterns: Vec<Vec<u32>>,
     /// Indices of the names by the hash of the alias's canonical key.
     by_key: FxHashMap<u64, Vec<u32>>,
-    /// Indices of the names by their runs of letters and digits; built when a partial name is looked up first.
-    by_run: OnceLock<BTreeMap<Box<str>, Vec<u32>>>,
+    /// What partial names are compared with; built when one is looked up first.
+    runs: OnceLock<NameRuns>,
     /// A bit set over the hashes of the names' first words.
     filter: Vec<u64>,
+}
+
+/// The runs of names.
+#[derive(Debug)]
+struct NameRuns {
+    /// Indices of the names by their runs of letters and digits.
+    by_run: BTreeMap<Box<str>, Vec<u32>>,
+    /// The runs of each name, up to a colon.
+    of_names: Vec<Box<[Run]>>,
 }
 
 impl NameIndex {
@@ -56,7 +65,7 @@ impl NameIndex {
             automaton: None,
             patterns: Vec::with_capacity(folded.len()),
             by_key,
-            by_run: OnceLock::new(),
+            runs: OnceLock::new(),
             filter: vec![0; bits.max(FILTER_BITS_MIN) / 64],
         };
         let automaton = NFA::builder()
@@ -96,40 +105,42 @@ impl NameIndex {
             .filter(move |name| &*name.kind == kind && canonical_key(kind, &name.alias) == key)
     }
 
-    /// Calls `found` with the names that have the longest run of a query, or one spelt alike.
-    pub(super) fn similar<'a>(&'a self, query: &[Run], found: &mut dyn FnMut(&'a KnownName)) {
-        let longest = query
-            .iter()
-            .max_by_key(|run| (!run.is_number, run.text.len()));
-        let Some(longest) = longest else {
-            return;
-        };
-        let by_run = self.by_run.get_or_init(|| by_run(&self.names));
+    /// Calls `found` with the names that have the rarest number of a query, or its longest run of letters or one spelt alike, and
+    /// with their runs up to a colon.
+    pub(super) fn similar<'a>(
+        &'a self,
+        query: &[Run],
+        found: &mut dyn FnMut(&'a KnownName, &'a [Run]),
+    ) {
+        let NameRuns { by_run, of_names } = self.runs.get_or_init(|| NameRuns::new(&self.names));
         let mut left = SIMILAR_MAX;
-        let mut visit = |names: &Vec<u32>| {
+        let mut visit = |names: &[u32]| {
             for name in names.iter().take(left) {
-                if let Some(name) = self.names.get(*name as usize) {
-                    found(name);
+                let at = *name as usize;
+                if let (Some(name), Some(runs)) = (self.names.get(at), of_names.get(at)) {
+                    found(name, runs);
                 }
             }
             left = left.saturating_sub(names.len());
         };
-        if longest.is_number {
-            by_run
-                .get(longest.text.as_str())
-                .into_iter()
-                .for_each(visit);
-            return;
+        // Numbers never differ.
+        let numbers = query.iter().filter(|run| run.is_number);
+        let numbers =
+            numbers.map(|run| by_run.get(run.text.as_str()).map_or(&[][..], Vec::as_slice));
+        if let Some(rarest) = numbers.min_by_key(|names| names.len()) {
+            return visit(rarest);
         }
+        let Some(longest) = query.iter().max_by_key(|run| run.text.len()) else {
+            return;
+        };
         // A misspelling keeps the first letter.
         let Some(first) = longest.text.chars().next() else {
             return;
         };
         let first = first.to_string();
-        let letters = longest.text.chars().count();
         let from = by_run.range::<str, _>((Bound::Included(first.as_str()), Bound::Unbounded));
         for (run, names) in from.take_while(|(run, _)| run.starts_with(&first)) {
-            if run.starts_with(&longest.text) || run.chars().count().abs_diff(letters) <= 2 {
+            if run.starts_with(&longest.text) || is_misspelt(&longest.text, run) {
                 visit(names);
             }
         }
@@ -214,17 +225,21 @@ impl NameIndex {
     }
 }
 
-fn by_run(names: &[KnownName]) -> BTreeMap<Box<str>, Vec<u32>> {
-    let mut by_run: BTreeMap<Box<str>, Vec<u32>> = BTreeMap::new();
-    for (at, name) in (0_u32..).zip(names) {
-        for run in runs(&name.alias) {
-            let of_run = by_run.entry(run.text.into()).or_default();
-            if of_run.last() != Some(&at) {
-                of_run.push(at);
+impl NameRuns {
+    fn new(names: &[KnownName]) -> Self {
+        let mut by_run: BTreeMap<Box<str>, Vec<u32>> = BTreeMap::new();
+        for (at, name) in (0_u32..).zip(names) {
+            for run in runs(&name.alias) {
+                let of_run = by_run.entry(run.text.into()).or_default();
+                if of_run.last() != Some(&at) {
+                    of_run.push(at);
+                }
             }
         }
+        let head = |name: &KnownName| runs(name.alias.split(": ").next().unwrap_or_default());
+        let of_names = names.iter().map(|name| head(name).into()).collect();
+        Self { by_run, of_names }
     }
-    by_run
 }
 
 /// Calls `begin` with the offset and the hash of each word of a text.

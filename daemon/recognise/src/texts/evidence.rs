@@ -12,7 +12,7 @@ impl<'a> TextSearch<'a> {
         let query = runs(word);
         let mut is_known = false;
         for layer in self.knowledge.gazetteers {
-            layer.similar(&query, &mut |name| {
+            layer.similar(&query, &mut |name, _| {
                 let file = name.alias.rsplit('/').next().unwrap_or_default();
                 let stem = file.split('.').next().unwrap_or_default();
                 is_known |= &*name.kind == "file_path" && stem.eq_ignore_ascii_case(word);

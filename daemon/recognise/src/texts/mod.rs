@@ -246,7 +246,7 @@ impl<'a> TextSearch<'a> {
     fn only_file(&self, name: &str) -> Option<&'a KnownName> {
         let (mut found, mut is_only): (Option<&'a KnownName>, bool) = (None, true);
         for layer in self.knowledge.gazetteers {
-            layer.similar(&runs(name), &mut |known| {
+            layer.similar(&runs(name), &mut |known, _| {
                 let ends = &*known.kind == "file_path"
                     && known
                         .alias
@@ -282,7 +282,7 @@ impl<'a> TextSearch<'a> {
             let query = runs(name);
             let mut found: Option<&KnownName> = None;
             for layer in self.knowledge.gazetteers {
-                layer.similar(&query, &mut |known| {
+                layer.similar(&query, &mut |known, _| {
                     let is_same = known.kind.as_ref() == "commit"
                         && (known.key.starts_with(name) || name.starts_with(&*known.key));
                     if is_same {

@@ -3,6 +3,7 @@
 use super::TextSearch;
 use crate::partial::{Run, SCORE_MIN, runs, score};
 use crate::{KnownName, Mention, PastMention, PossibleMention, TextSource};
+use std::collections::HashMap;
 
 /// Scores that differ less are equal.
 const TIE: f32 = 0.05;
@@ -26,7 +27,11 @@ pub(super) const NAMED: [&str; 7] = [
     "person", "contact", "tenant", "site", "customer", "company", "author",
 ];
 
+/// Names that a partial one may mean, at most; of more, none is meant.
+const NEAR_MAX: usize = 256;
+
 /// A known name that a partial one may mean.
+#[derive(Clone, Copy)]
 pub(super) struct NearName<'a> {
     pub(super) name: &'a KnownName,
     pub(super) score: f32,
@@ -51,33 +56,33 @@ impl<'a> TextSearch<'a> {
         };
         // "fw" is a word of its own, and no misspelt "sw".
         let fixed: Vec<bool> = query.iter().map(is_part_word).collect();
-        let root = |name: &'a KnownName| self.knowledge.root(&name.kind, &name.key);
         let mut found: Vec<NearName<'a>> = Vec::new();
+        let mut places: HashMap<(&str, &str), usize> = HashMap::new();
         for layer in self.knowledge.gazetteers {
-            layer.similar(query, &mut |name| {
+            layer.similar(query, &mut |name, own| {
                 if WHOLE.contains(&&*name.kind) || &*name.kind == "device_role" {
                     return;
                 }
                 let alias = &*name.alias;
                 let head = alias.split(": ").next().unwrap_or(alias);
-                let own = runs(head);
-                let Some(score) = score(query, &own, &fixed) else {
+                let Some(score) = score(query, own, &fixed) else {
                     return;
                 };
-                if !self.is_allowed(query, &own, name, head, shaped, score) {
+                if !self.is_allowed(query, own, name, head, shaped, score) {
                     return;
                 }
-                let known = found
-                    .iter_mut()
-                    .find(|near| near.name.kind == name.kind && root(near.name) == root(name));
-                match known {
+                let near = NearName { name, score };
+                let root = self.knowledge.root(&name.kind, &name.key);
+                let at = *places.entry((&name.kind, root)).or_insert(found.len());
+                match found.get_mut(at) {
                     Some(known) if known.score >= score => {}
-                    Some(known) => *known = NearName { name, score },
-                    None => found.push(NearName { name, score }),
+                    Some(known) => *known = near,
+                    None => found.push(near),
                 }
             });
         }
         found.sort_by(|a, b| b.score.total_cmp(&a.score));
+        found.truncate(NEAR_MAX);
         found
     }
 

@@ -126,6 +126,9 @@ pub(super) fn whole_name(text: &str) -> Option<&str> {
 /// Finds the variables and placeholders in a text, in order.
 fn slots(text: &str) -> Vec<Placeholder<'_>> {
     let mut slots = Vec::new();
+    if !names::has_from(text) {
+        return slots;
+    }
     let mut rest_start = 0;
     while let Some((start, end)) = next_word(text, rest_start) {
         rest_start = end;

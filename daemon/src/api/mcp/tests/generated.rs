@@ -8,7 +8,7 @@ use super::*;
 use crate::api::operations::TABLE;
 
 /// Calls of each operation; `LORE_GENERATED_CALLS` sets another number.
-const CALLS: u64 = 24;
+const CALLS: u64 = 17;
 /// Most calls that may be refused as invalid, in percent.
 const REFUSED_PERCENT_MAX: usize = 2;
 
