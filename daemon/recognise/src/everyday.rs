@@ -1,10 +1,10 @@
 //! Everyday English: words that are no evidence for an entity by themselves.
 
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
 
 /// Common English words in their base form. Among them are words that programs and networks are full of.
-static WORDS: LazyLock<HashSet<&'static str>> =
+static WORDS: LazyLock<FxHashSet<&'static str>> =
     LazyLock::new(|| include_str!("everyday.txt").split_whitespace().collect());
 
 /// Endings of inflected forms, and what replaces them in the base form.
@@ -37,10 +37,11 @@ pub(super) fn is_everyday(word: &str) -> bool {
         let undoubled = single.and_then(|at| stem.get(..at)).filter(|short| {
             short.len() > 1 && short.chars().next_back() == stem.chars().next_back()
         });
-        bases
-            .iter()
-            .any(|base| WORDS.contains(format!("{stem}{base}").as_str()))
-            || undoubled.is_some_and(|short| WORDS.contains(short))
+        let is_base = |base: &&str| match base.is_empty() {
+            true => WORDS.contains(stem),
+            false => WORDS.contains(format!("{stem}{base}").as_str()),
+        };
+        bases.iter().any(is_base) || undoubled.is_some_and(|short| WORDS.contains(short))
     })
 }
 

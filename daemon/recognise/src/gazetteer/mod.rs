@@ -156,6 +156,13 @@ impl Gazetteer {
         }
     }
 
+    /// Whether [`Gazetteer::similar`] finds names for the runs of one or two words.
+    pub(super) fn has_similar<'r>(&self, query: impl Iterator<Item = &'r Run> + Clone) -> bool {
+        self.parts
+            .iter()
+            .any(|part| part.has_similar(query.clone()))
+    }
+
     /// Calls `found` with the start, the end and the entity of each match, in order of the starts. Only whole words
     /// match. Matches may overlap.
     pub fn search<'a>(&'a self, text: &str, mut found: impl FnMut(usize, usize, &'a KnownName)) {

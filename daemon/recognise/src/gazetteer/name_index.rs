@@ -39,8 +39,7 @@ pub(super) struct NameIndex {
 /// The runs of names.
 #[derive(Debug)]
 struct NameRuns {
-    /// Indices of the names by their runs of letters and digits.
-    by_run: BTreeMap<Box<str>, Vec<u32>>,
+    by_run: ByRun,
     /// The runs of each name, up to a colon.
     of_names: Vec<Box<[Run]>>,
 }
@@ -123,27 +122,21 @@ impl NameIndex {
             }
             left = left.saturating_sub(names.len());
         };
-        // Numbers never differ.
-        let numbers = query.iter().filter(|run| run.is_number);
-        let numbers =
-            numbers.map(|run| by_run.get(run.text.as_str()).map_or(&[][..], Vec::as_slice));
-        if let Some(rarest) = numbers.min_by_key(|names| names.len()) {
-            return visit(rarest);
-        }
-        let Some(longest) = query.iter().max_by_key(|run| run.text.len()) else {
-            return;
-        };
-        // A misspelling keeps the first letter.
-        let Some(first) = longest.text.chars().next() else {
-            return;
-        };
-        let first = first.to_string();
-        let from = by_run.range::<str, _>((Bound::Included(first.as_str()), Bound::Unbounded));
-        for (run, names) in from.take_while(|(run, _)| run.starts_with(&first)) {
-            if run.starts_with(&longest.text) || is_misspelt(&longest.text, run) {
-                visit(names);
-            }
-        }
+        by_run.each_like(query.iter(), &mut |names| {
+            visit(names);
+            true
+        });
+    }
+
+    /// Whether [`NameIndex::similar`] finds names for the runs of one or two words.
+    pub(super) fn has_similar<'r>(&self, query: impl Iterator<Item = &'r Run> + Clone) -> bool {
+        let runs = self.runs.get_or_init(|| NameRuns::new(&self.names));
+        let mut is_found = false;
+        runs.by_run.each_like(query, &mut |names| {
+            is_found |= !names.is_empty();
+            !is_found
+        });
+        is_found
     }
 
     fn of_hash(&self, hash: u64) -> impl Iterator<Item = &KnownName> {
@@ -225,6 +218,44 @@ impl NameIndex {
     }
 }
 
+/// Indices of names by their runs of letters and digits.
+#[derive(Debug)]
+struct ByRun(BTreeMap<Box<str>, Vec<u32>>);
+
+impl ByRun {
+    /// Calls `visit` with the names of the rarest number of a query, or else of each run that is like its longest run of letters,
+    /// until it returns false.
+    fn each_like<'r>(
+        &self,
+        query: impl Iterator<Item = &'r Run> + Clone,
+        visit: &mut dyn FnMut(&[u32]) -> bool,
+    ) {
+        // Numbers never differ.
+        let numbers = query.clone().filter(|run| run.is_number);
+        let numbers =
+            numbers.map(|run| self.0.get(run.text.as_str()).map_or(&[][..], Vec::as_slice));
+        if let Some(rarest) = numbers.min_by_key(|names| names.len()) {
+            visit(rarest);
+            return;
+        }
+        let Some(longest) = query.max_by_key(|run| run.text.len()) else {
+            return;
+        };
+        // A misspelling keeps the first letter.
+        let first = longest.text.chars().next().map_or(0, char::len_utf8);
+        let first = longest.text.get(..first).unwrap_or_default();
+        let from = self
+            .0
+            .range::<str, _>((Bound::Included(first), Bound::Unbounded));
+        for (run, names) in from.take_while(|(run, _)| run.starts_with(first)) {
+            let is_like = run.starts_with(&longest.text) || is_misspelt(&longest.text, run);
+            if is_like && !visit(names) {
+                return;
+            }
+        }
+    }
+}
+
 impl NameRuns {
     fn new(names: &[KnownName]) -> Self {
         let mut by_run: BTreeMap<Box<str>, Vec<u32>> = BTreeMap::new();
@@ -238,7 +269,10 @@ impl NameRuns {
         }
         let head = |name: &KnownName| runs(name.alias.split(": ").next().unwrap_or_default());
         let of_names = names.iter().map(|name| head(name).into()).collect();
-        Self { by_run, of_names }
+        Self {
+            by_run: ByRun(by_run),
+            of_names,
+        }
     }
 }
 

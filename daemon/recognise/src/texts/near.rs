@@ -3,6 +3,7 @@
 use super::TextSearch;
 use crate::partial::{Run, SCORE_MIN, runs, score};
 use crate::{KnownName, Mention, PastMention, PossibleMention, TextSource};
+use std::cell::LazyCell;
 use std::collections::HashMap;
 
 /// Scores that differ less are equal.
@@ -54,8 +55,9 @@ impl<'a> TextSearch<'a> {
                 .flat_map(|word| word.parts.iter())
                 .any(|part| *part == run.text)
         };
-        // "fw" is a word of its own, and no misspelt "sw".
-        let fixed: Vec<bool> = query.iter().map(is_part_word).collect();
+        // "fw" is a word of its own, and no misspelt "sw". Most words are near no name.
+        let fixed: LazyCell<Vec<bool>, _> =
+            LazyCell::new(|| query.iter().map(is_part_word).collect());
         let mut found: Vec<NearName<'a>> = Vec::new();
         let mut places: HashMap<(&str, &str), usize> = HashMap::new();
         for layer in self.knowledge.gazetteers {

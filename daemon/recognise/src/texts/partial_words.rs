@@ -6,7 +6,7 @@ use crate::choose::Candidate;
 use crate::discourse::singular;
 use crate::edges::{is_word, without_punctuation};
 use crate::everyday::is_everyday;
-use crate::partial::runs;
+use crate::partial::{Run, runs};
 use crate::{KnownName, Mention, PossibleMention, RecognitionMethod};
 use std::collections::HashSet;
 
@@ -21,6 +21,9 @@ impl<'a> TextSearch<'a> {
     /// Finds words that are parts or misspellings of names, one or two words at a time.
     pub(super) fn partial_words(&self, found: &mut TextNames) {
         let chunks = self.chunks(found);
+        let word = |chunk: &(usize, usize)| self.text.get(chunk.0..chunk.1).unwrap_or_default();
+        let runs: Vec<Vec<Run>> = chunks.iter().map(|chunk| runs(word(chunk))).collect();
+        let layers = self.knowledge.gazetteers;
         let mut taken: HashSet<usize> = HashSet::new();
         for count in [2, 1] {
             for at in 0..chunks.len() {
@@ -33,6 +36,11 @@ impl<'a> TextSearch<'a> {
                 if (at..at + count).any(|one| taken.contains(&one))
                     || (count == 2 && first.1 + 1 != last.0)
                 {
+                    continue;
+                }
+                // Most words are like no name.
+                let query = runs.iter().skip(at).take(count).flatten();
+                if !layers.iter().any(|layer| layer.has_similar(query.clone())) {
                     continue;
                 }
                 let span = (first.0, last.1);
