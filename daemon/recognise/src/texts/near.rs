@@ -28,6 +28,11 @@ pub(super) const NAMED: [&str; 7] = [
     "person", "contact", "tenant", "site", "customer", "company", "author",
 ];
 
+/// Kinds that people call by a short number.
+pub(super) const NUMBERED: [&str; 4] = ["issue", "pull_request", "ticket", "order"];
+/// Shortest number that names a thing of any kind, in digits.
+pub(super) const NUMBER_CHARS_MIN: usize = 4;
+
 /// Names that a partial one may mean, at most; of more, none is meant.
 const NEAR_MAX: usize = 256;
 
@@ -58,11 +63,18 @@ impl<'a> TextSearch<'a> {
         // "fw" is a word of its own, and no misspelt "sw". Most words are near no name.
         let fixed: LazyCell<Vec<bool>, _> =
             LazyCell::new(|| query.iter().map(is_part_word).collect());
+        let is_short_number = shaped.is_none()
+            && query
+                .iter()
+                .all(|run| run.is_number && run.text.len() < NUMBER_CHARS_MIN);
         let mut found: Vec<NearName<'a>> = Vec::new();
         let mut places: HashMap<(&str, &str), usize> = HashMap::new();
         for layer in self.knowledge.gazetteers {
             layer.similar(query, &mut |name, own| {
-                if WHOLE.contains(&&*name.kind) || &*name.kind == "device_role" {
+                if WHOLE.contains(&&*name.kind)
+                    || &*name.kind == "device_role"
+                    || (is_short_number && !NUMBERED.contains(&&*name.kind))
+                {
                     return;
                 }
                 let alias = &*name.alias;

@@ -1,6 +1,6 @@
 //! Words of a text that are parts or misspellings of known names.
 
-use super::near::{Decision, NAMED};
+use super::near::{Decision, NAMED, NUMBER_CHARS_MIN, NUMBERED};
 use super::{TextNames, TextSearch};
 use crate::choose::Candidate;
 use crate::discourse::singular;
@@ -12,8 +12,6 @@ use std::collections::HashSet;
 
 /// Limit on the words of a text that are compared with known names.
 const WORDS_MAX: usize = 2000;
-/// Shortest number that names a thing of any kind, in digits.
-const NUMBER_CHARS_MIN: usize = 4;
 /// Shortest misspelt word without a digit, in characters.
 const MISSPELT_CHARS_MIN: usize = 5;
 
@@ -102,11 +100,7 @@ impl<'a> TextSearch<'a> {
             if is_number {
                 // A long number names whatever has it; a short one only what people number.
                 return is_equal
-                    && (chars >= NUMBER_CHARS_MIN
-                        || matches!(
-                            &*one.name.kind,
-                            "issue" | "pull_request" | "ticket" | "order"
-                        ));
+                    && (chars >= NUMBER_CHARS_MIN || NUMBERED.contains(&&*one.name.kind));
             }
             if is_begun && is_everyday_word {
                 return is_equal;
