@@ -33,6 +33,9 @@ const SENTENCES: [&str; 4] = [
 /// Messages of agents of which few last.
 const AGENTS: &str = "sentences-agents.txt";
 
+/// Conversations about data, of another crate: next to nothing in them lasts.
+const TALK: &str = "../recognise/src/tests/conversations";
+
 /// A feature has to be in this many sentences.
 const SENTENCES_MIN: usize = 3;
 
@@ -134,7 +137,39 @@ fn read_cases() -> Result<Vec<Case>, std::io::Error> {
             push(&format!("agents {}", at % 5), "agent", mark == "+", text);
         }
     }
+    let talk = Path::new(env!("CARGO_MANIFEST_DIR")).join(TALK);
+    let files: std::io::Result<Vec<_>> = std::fs::read_dir(talk)?.collect();
+    let mut files: Vec<_> = files?.into_iter().map(|file| file.path()).collect();
+    files.sort();
+    for file in files {
+        let name = file.display().to_string();
+        for line in std::fs::read_to_string(&file)?.lines() {
+            let (speaker, text) = match line.split_once(": ") {
+                Some(("U", text)) => ("user", text),
+                Some(("A", text)) => ("agent", text),
+                _ => continue,
+            };
+            // What a text means, and the kinds of its names, are for the other crate.
+            let text = text.split(" => ").next().unwrap_or_default();
+            push(&name, speaker, false, &without_marks(text));
+        }
+    }
     Ok(cases)
+}
+
+/// Returns a text of a conversation without the marks of its names: `{ticket:HD48213}` becomes `HD48213`.
+fn without_marks(text: &str) -> String {
+    let mut plain = String::new();
+    for part in text.split('{') {
+        match part.split_once('}') {
+            Some((name, after)) => {
+                plain.push_str(name.split_once(':').map_or(name, |(_, name)| name));
+                plain.push_str(after);
+            }
+            None => plain.push_str(part),
+        }
+    }
+    plain
 }
 
 /// Logistic regression by gradient descent with momentum.

@@ -30,10 +30,10 @@ const REPROACH: f32 = 0.8;
 
 /// Logits of a sentence's form: from here on it lasts although no cue knows it, from here on it counts as sure, and below here a weak
 /// cue is not believed.
-const FORM_LASTS: f32 = 0.25;
-const FORM_LASTS_OF_AGENT: f32 = 0.75;
+const FORM_LASTS: f32 = 0.0;
+const FORM_LASTS_OF_AGENT: f32 = 0.25;
 const FORM_SURE: f32 = 1.5;
-const FORM_PASSES: f32 = -2.0;
+const FORM_PASSES: f32 = -2.5;
 
 /// The cue of a sentence that only its form shows, and from where on a cue needs no form.
 const CUE_BY_FORM: f32 = 0.8;

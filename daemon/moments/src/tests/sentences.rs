@@ -87,3 +87,36 @@ fn figures_of_orders() {
     let cases = include_str!("fixtures/sentences-orders.txt");
     judge(cases, "orders of the moment", 0.9, 0.95);
 }
+
+/// Conversations about data, of another crate: people look things up, and agents report them.
+#[test]
+fn talk_about_data_is_seldom_kept() {
+    let talk = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../recognise/src/tests/conversations"
+    );
+    let (mut all, mut kept) = ([0; 2], [0; 2]);
+    for file in std::fs::read_dir(talk).unwrap() {
+        let file = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        for line in file.lines() {
+            let (speaker, text) = match line.split_once(": ") {
+                Some(("U", text)) => (0, text.split(" => ").next().unwrap()),
+                Some(("A", text)) => (1, text),
+                _ => continue,
+            };
+            let text = text.replace(['{', '}'], "");
+            let found = match speaker {
+                0 => durable(&Message::prompt(&text)),
+                _ => durable(&Message::answer(&text)),
+            };
+            all[speaker] += 1;
+            kept[speaker] += usize::from(!found.is_empty());
+        }
+    }
+    println!("talk about data: {kept:?} of {all:?} kept");
+    assert!(all[0] > 1000 && all[1] > 1000, "{all:?}");
+    assert!(
+        kept[0] * 100 <= all[0] * 5 && kept[1] * 100 <= all[1] * 2,
+        "{kept:?} of {all:?}"
+    );
+}
