@@ -230,25 +230,42 @@ impl ByRun {
         query: impl Iterator<Item = &'r Run> + Clone,
         visit: &mut dyn FnMut(&[u32]) -> bool,
     ) {
+        let letters = query.clone().filter(|run| !run.is_number);
+        let longest = letters.max_by_key(|run| run.text.len());
         // Numbers never differ.
-        let numbers = query.clone().filter(|run| run.is_number);
+        let numbers = query.filter(|run| run.is_number);
         let numbers =
             numbers.map(|run| self.0.get(run.text.as_str()).map_or(&[][..], Vec::as_slice));
-        if let Some(rarest) = numbers.min_by_key(|names| names.len()) {
-            visit(rarest);
-            return;
+        let rarest = numbers.min_by_key(|names| names.len());
+        match (rarest, longest) {
+            (Some(rarest), Some(longest)) => {
+                let mut is_like = false;
+                self.each_near(longest, &mut |_| {
+                    is_like = true;
+                    false
+                });
+                if is_like {
+                    visit(rarest);
+                }
+            }
+            (Some(rarest), None) => {
+                visit(rarest);
+            }
+            (None, Some(longest)) => self.each_near(longest, visit),
+            (None, None) => {}
         }
-        let Some(longest) = query.max_by_key(|run| run.text.len()) else {
-            return;
-        };
+    }
+
+    /// Calls `visit` with the names of each run that a run of letters begins or misspells, until it returns false.
+    fn each_near(&self, letters: &Run, visit: &mut dyn FnMut(&[u32]) -> bool) {
         // A misspelling keeps the first letter.
-        let first = longest.text.chars().next().map_or(0, char::len_utf8);
-        let first = longest.text.get(..first).unwrap_or_default();
+        let first = letters.text.chars().next().map_or(0, char::len_utf8);
+        let first = letters.text.get(..first).unwrap_or_default();
         let from = self
             .0
             .range::<str, _>((Bound::Included(first), Bound::Unbounded));
         for (run, names) in from.take_while(|(run, _)| run.starts_with(first)) {
-            let is_like = run.starts_with(&longest.text) || is_misspelt(&longest.text, run);
+            let is_like = run.starts_with(&letters.text) || is_misspelt(&letters.text, run);
             if is_like && !visit(names) {
                 return;
             }
