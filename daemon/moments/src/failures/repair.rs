@@ -124,6 +124,10 @@ pub fn repair(line: &str, output: &str, events: &[Event]) -> Repair {
                 output,
                 is_failure: true,
             } => {
+                // Nothing was done that it could refute. A loop that fails has hundreds of these.
+                if pending.is_empty() {
+                    continue;
+                }
                 let is_again = commands(again)
                     .iter()
                     .any(|command| command.is_same_program(&failed));
