@@ -272,7 +272,7 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
             weight += if kind.is_some() { 0.4 } else { 1.2 };
             kind = kind.or(Some(DurableKind::Rule));
         }
-        // "The chart is too narrow, widen it" tells why something shall be done once.
+        // "The chart is too narrow, widen it" gives the reason for an order that is done once.
         let orders = orders_once(&tokens);
         if orders && kind == Some(DurableKind::Rule) && weight < CUE_COUNTS {
             kind = None;
@@ -307,10 +307,16 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         weight += 1.0;
         kind = Some(DurableKind::Finding);
     }
-    let form = lasting(&sentence.text, &tokens, language, message.speaker);
-    if let Some(form) = form.filter(|_| kind != Some(DurableKind::Remember)) {
-        let is_known = kind.is_some() && weight >= CUE_CANDIDATE;
-        if is_known && weight < CUE_SURE && form < FORM_PASSES {
+    let is_known = kind.is_some() && weight >= CUE_CANDIDATE;
+    let is_open = match is_known {
+        true => weight < CUE_SURE && kind != Some(DurableKind::Remember),
+        false => sum.weight > -1.0 && !points_at_hand(&tokens),
+    };
+    let form = is_open
+        .then(|| lasting(&sentence.text, &tokens, language, message.speaker))
+        .flatten();
+    if let Some(form) = form {
+        if is_known && form < FORM_PASSES {
             return None;
         }
         let lasts = if is_user {
@@ -318,7 +324,7 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         } else {
             FORM_LASTS_OF_AGENT
         };
-        if !is_known && form >= lasts && sum.weight > -1.0 && !points_at_hand(&tokens) {
+        if !is_known && form >= lasts {
             kind = kind.or_else(|| Some(kind_by_form(&tokens, is_user)));
             weight = if form >= FORM_SURE {
                 CUE_COUNTS
@@ -348,7 +354,8 @@ fn points_at_hand(tokens: &[Token]) -> bool {
 
 /// Words of a rule.
 static RULING: WordList = WordList::new(
-    "no not never only must mustn't can't cannot won't don't always nothing nobody every kein keine keinen nie nicht nur immer muss müssen darf",
+    "no not never only must mustn't can't cannot won't don't always nothing nobody every \
+    kein keine keinen nie nicht nur immer muss müssen darf",
 );
 
 /// Returns what a sentence is of which only the form shows that it lasts.

@@ -56,7 +56,7 @@ static PAST: WordList = WordList::new(
     "was were had did came got ran went took sent made kept lost read wrote met hit broke fell let found left put set saw gave",
 );
 
-/// Whether a word tells what happened: "applied", "came".
+/// Whether a word is a verb in the past tense: "applied", "came".
 pub(crate) fn is_past(word: &str) -> bool {
     PAST.has(word) || (word.len() > 4 && word.ends_with("ed"))
 }

@@ -164,20 +164,18 @@ fn run_score(
         return None;
     }
     let is_near = are_several && (name.text.chars().count() == letters || is_word_only);
-    let allowed = match edits_max(letters) {
-        1 if letters <= 3 => usize::from(is_near),
-        allowed => allowed,
+    let allowed = match letters {
+        0..=1 => return None,
+        2..=3 if !is_near => 0,
+        _ => edits_max(letters),
     };
-    if letters <= 1 {
-        return None;
-    }
     let near = name.text.chars().count().abs_diff(letters) <= allowed
         && name.text.chars().count() > 1
         && distance(&query.text, &name.text) <= allowed;
     near.then_some(MISSPELT)
 }
 
-/// Returns the edits that a misspelt run of so many letters may have.
+/// Returns the largest edit distance of a misspelt run with this number of letters.
 const fn edits_max(letters: usize) -> usize {
     match letters {
         0..=1 => 0,

@@ -28,13 +28,7 @@ pub fn decoded(window: &str, all: &mut Vec<Decoded>) {
         &mut |part| quoted_printable(part),
         all,
     );
-    each(
-        window,
-        "\u{2800}".as_bytes().get(..1).unwrap_or_default(),
-        is_in_braille,
-        &mut braille,
-        all,
-    );
+    each(window, BRAILLE_BEGINS, is_in_braille, &mut braille, all);
     pieces(window, all);
 }
 
@@ -153,6 +147,9 @@ fn quoted_printable(part: &str) -> Option<String> {
     }
     is_text(&text).then_some(text)
 }
+
+/// The first byte of a Braille character in UTF-8, which other signs have, too.
+const BRAILLE_BEGINS: &[u8] = &[0xe2];
 
 /// The letters of Braille by their dots, in the order of the alphabet.
 const BRAILLE: [u32; 26] = [

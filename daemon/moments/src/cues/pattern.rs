@@ -1,8 +1,8 @@
 //! Patterns of words, and how they match.
 //!
 //! A pattern is a sequence of words between spaces: `a|b` is one of both, a `*` at the end stands for any ending, `~` for up to
-//! four words, `?word` for a word that may be missing, `#` for a number or a name. At the start `^` stands for the start of a clause, and
-//! `<` for a place in the first clause.
+//! four words, `?word` for a word that may be missing, `#` for a number or a name. At the start `^` stands for the start of a
+//! clause, and `<` for a place in the first clause.
 
 use super::{By, CueSum};
 use crate::durable::{DurableKind, Speaker};

@@ -38,8 +38,8 @@ static STATES: WordList = WordList::new(
     contains contain requires require arrives arrive lasts last goes go starts start ends end expires expire fades \
     fade talks talk speaks gets get comes come costs keeps keep means must may counts count follows follow writes \
     reads sends owns applies apply returns accepts accept supports support depends hold holds allows covers sits \
-    sit points point serves works work sets opens closes pays stores loads saves checks rejects drops converts send write print prints expect expects want wants treat treats \
-    shows filters dims ships ist sind hat haben läuft laufen braucht brauchen dauert dauern liegt liegen \
+    sit points point serves works work sets opens closes pays stores loads saves checks rejects drops converts \
+    send write print prints expect expects want wants treat treats shows filters dims ships ist sind hat haben läuft laufen braucht brauchen dauert dauern liegt liegen \
     bleibt bleiben geht gehen bekommt bekommen kommt kommen gilt gelten wird werden nutzt verwendet steht heißt muss müssen darf est sont a \
     ont utilise reste restent dure doit doivent tourne vient es son está tiene tienen usa usan dura duran debe \
     deben van va queda llega devuelve devuelven escucha corre returns return",

@@ -388,3 +388,37 @@ fn proposals_rows_and_pointers_do_not_last() {
     assert!(choice("Redis or Memcached?", "ok, Redis then").is_some());
     assert!(choice("Should I add an index on the email column?", "yes").is_some());
 }
+
+/// What a sentence points back at comes with it, and what was found in both is one.
+#[test]
+fn a_sentence_that_points_back_comes_with_the_one_before() {
+    let said = |text: &str| -> Vec<String> {
+        let found = durable(&Message::prompt(text)).into_iter();
+        found.map(|one| one.text).collect()
+    };
+    let ticks = "server simulates at 30 ticks. don't touch that, the bill depends on it";
+    assert_eq!(said(ticks), [ticks]);
+    let both = "We decided to use Opus. It must stay below 48 kbit.";
+    assert_eq!(said(both), [both]);
+    assert_eq!(
+        said("We decided to use Opus. This codec must stay below 48 kbit."),
+        [
+            "We decided to use Opus.",
+            "This codec must stay below 48 kbit."
+        ]
+    );
+}
+
+/// A reason may be of another time than what it is for.
+#[test]
+fn a_reason_makes_no_report_of_a_rule() {
+    let kept = |text: &str| !durable(&Message::prompt(text)).is_empty();
+    assert!(kept(
+        "stay on LLVM 17, the distro packagers can't do 18 yet"
+    ));
+    assert!(kept(
+        "max temperature is 1300, the insulation isn't rated above that"
+    ));
+    assert!(!kept("The build is broken again, it worked yesterday"));
+    assert!(!kept("The table is too narrow, widen it"));
+}

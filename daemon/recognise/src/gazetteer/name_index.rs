@@ -15,7 +15,8 @@ use std::sync::OnceLock;
 
 /// Filter bits per name; at most one word in 16 is a false positive.
 const FILTER_BITS_PER_NAME: usize = 16;
-/// Limit on the names that are compared with a partial one. A run that more names have tells none of them from the others.
+/// Limit on the names that are compared with a partial one. A run that more names
+/// share identifies none of them.
 const SIMILAR_MAX: usize = 1000;
 /// Smallest size of the filter, in bits.
 const FILTER_BITS_MIN: usize = 1 << 12;

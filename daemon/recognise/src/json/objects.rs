@@ -152,7 +152,7 @@ impl<'p> Read<'p> {
         let items = items
             .and_then(|kind| kind.strip_suffix("List"))
             .filter(|kind| !kind.is_empty());
-        // The first key of a row names the row: it is no other entity beside it.
+        // The value of the first key is another name of the row, not a second entity.
         let own_key = place.row_key.filter(|key| {
             own.is_some()
                 && self

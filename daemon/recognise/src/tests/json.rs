@@ -399,7 +399,7 @@ fn a_list_of_kubernetes_tells_the_kind_of_its_items() {
     assert_eq!(words(&matches), ["deployment fx-rates"]);
 }
 
-/// A person in a field is no parent of the object; a kind of another pack in such a field is.
+/// A person in a field is not a parent of the object; a contact in such a field is one.
 #[test]
 fn people_in_fields_are_no_parents() {
     let text = r#"{"url":"https://n/api/dcim/devices/1/","name":"ams1-core-01","installed_by":"Magnus Leask","contact":"Ops"}"#;
