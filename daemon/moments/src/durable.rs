@@ -308,11 +308,12 @@ fn judge(sentence: &Sentence, message: &Message, is_remembered: bool) -> Option<
         kind = Some(DurableKind::Finding);
     }
     let is_known = kind.is_some() && weight >= CUE_CANDIDATE;
+    // The form decides only where cues do not.
     let is_open = match is_known {
-        true => weight < CUE_SURE && kind != Some(DurableKind::Remember),
+        true => weight < CUE_SURE,
         false => sum.weight > -1.0 && !points_at_hand(&tokens),
     };
-    let form = is_open
+    let form = (is_open && kind != Some(DurableKind::Remember))
         .then(|| lasting(&sentence.text, &tokens, language, message.speaker))
         .flatten();
     if let Some(form) = form {
