@@ -2,12 +2,14 @@
 
 use super::categories::{CONTAINERS, DETAILS, ORGANISATIONS, PEOPLE, PLACES, ROLES};
 use super::everyday::is_akin;
+use super::packs::KindWord;
 use super::packs::PackSet;
 use super::past::{PastText, TextSource};
 use super::wording::parts;
 pub(super) use super::wording::{is_short_for, singular};
 use super::{Knowledge, Mention};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What remains of an entity's prominence after each turn.
@@ -32,13 +34,15 @@ const WORDS_MAX: usize = 40;
 
 /// An entity that may be meant.
 #[derive(Clone, Debug)]
-pub(super) struct Referent {
+pub(super) struct Referent<'a> {
     pub(super) mention: Mention,
+    /// Index of its kind in the discourse.
+    kind: usize,
     /// What the texts say of it, lower-cased.
-    pub(super) words: Vec<String>,
+    pub(super) words: Vec<&'a str>,
     /// The parts of its name, lower-cased.
-    pub(super) parts: Vec<String>,
-    pub(super) parents: Vec<(String, String)>,
+    pub(super) parts: Cow<'a, [String]>,
+    pub(super) parents: Vec<&'a (String, String)>,
     /// Prominence before gains.
     best: f32,
     mentions: u8,
@@ -61,7 +65,7 @@ pub(super) struct Referent {
     is_only_result_of: Option<usize>,
 }
 
-impl Referent {
+impl Referent<'_> {
     /// Returns whether a pronoun may stand for it: no person and no detail, such as an error.
     pub(super) fn is_thing(&self) -> bool {
         !self.is_person() && !DETAILS.contains(&&*self.mention.kind)
@@ -89,9 +93,9 @@ impl Referent {
         let letters = |own: &str| {
             own.trim_end_matches(|c: char| c.is_ascii_digit()) == word && word.len() > 2
         };
-        let is_same = |own: &String| own == word || is_akin(own, word) || letters(own);
-        self.parts.iter().any(is_same)
-            || self.words.iter().any(is_same)
+        let is_same = |own: &str| own == word || is_akin(own, word) || letters(own);
+        self.parts.iter().any(|own| is_same(own))
+            || self.words.iter().any(|own| is_same(own))
             || self.parts.iter().any(|part| is_short_for(part, word))
     }
 }
@@ -105,13 +109,47 @@ pub(super) struct Group {
     pub(super) members: Vec<usize>,
 }
 
+/// A kind that a conversation mentions.
+struct MentionedKind {
+    name: Arc<str>,
+    /// Its name as people write it: `purchase_order` is a purchase order.
+    words: String,
+    /// Whether a pack declares it.
+    is_declared: bool,
+    /// Whether its entities are roles, which others have.
+    is_role: bool,
+}
+
+impl MentionedKind {
+    /// Returns whether a noun in the singular is the name of the kind; of a kind that no pack has, its last word is enough:
+    /// a purchase order is an order.
+    fn is_called(&self, single: &str) -> bool {
+        let is_last = || {
+            let rest = self.words.strip_suffix(single);
+            rest.is_some_and(|rest| rest.ends_with(' '))
+        };
+        self.words == single || (!self.is_declared && is_last())
+    }
+}
+
+/// A noun, to be compared with entities.
+pub(super) struct Noun<'n> {
+    single: Cow<'n, str>,
+    /// The kind that the packs know it for.
+    word: Option<&'n KindWord>,
+    /// Of each kind of the discourse, whether it is called so.
+    own: Vec<bool>,
+}
+
 /// The entities of a conversation before a message.
 pub(super) struct Discourse<'a> {
     pub(super) packs: &'a PackSet,
-    pub(super) referents: Vec<Referent>,
-    places: HashMap<(Arc<str>, String), usize>,
-    /// Entities that turned out to be others, by kind and key.
-    same: HashMap<(Arc<str>, String), String>,
+    pub(super) referents: Vec<Referent<'a>>,
+    /// Indices of referents by kind, then by key.
+    places: FxHashMap<Arc<str>, FxHashMap<String, usize>>,
+    kinds: Vec<MentionedKind>,
+    /// Entities that turned out to be others, by kind, then by key.
+    same: FxHashMap<&'a str, FxHashMap<&'a str, &'a str>>,
     /// All lists of one kind, the latest first.
     pub(super) groups: Vec<Group>,
     /// Entities of the last answer, in order.
@@ -122,26 +160,23 @@ pub(super) struct Discourse<'a> {
 }
 
 impl<'a> Discourse<'a> {
-    pub(super) fn of(packs: &'a PackSet, knowledge: &Knowledge<'_>) -> Self {
+    pub(super) fn of(packs: &'a PackSet, knowledge: &Knowledge<'a>) -> Self {
+        let mentions = knowledge.past.iter().map(|text| text.mentions.len());
         let mut discourse = Self {
             packs,
-            referents: Vec::new(),
-            places: HashMap::new(),
-            same: knowledge
-                .same
-                .iter()
-                .map(|same| {
-                    (
-                        (Arc::clone(&same.kind), same.key.clone()),
-                        same.root.clone(),
-                    )
-                })
-                .collect(),
+            referents: Vec::with_capacity(mentions.sum()),
+            places: FxHashMap::default(),
+            kinds: Vec::new(),
+            same: FxHashMap::default(),
             groups: Vec::new(),
             answer: Vec::new(),
             result: Vec::new(),
             orders: 0,
         };
+        for same in knowledge.same {
+            let of_kind = discourse.same.entry(&same.kind).or_default();
+            of_kind.insert(&same.key, &same.root);
+        }
         let past = knowledge.past;
         let turns: Vec<usize> = past
             .iter()
@@ -151,7 +186,7 @@ impl<'a> Discourse<'a> {
                 Some(of_text)
             })
             .collect();
-        let is = |source| move |text: &PastText| text.source == source;
+        let is = |source| move |text: &Arc<PastText>| text.source == source;
         let last_said = past.iter().position(is(TextSource::Person));
         let last_answer = past
             .iter()
@@ -168,14 +203,14 @@ impl<'a> Discourse<'a> {
             let subjects = newest.mentions.iter().filter(|past| !past.is_nested);
             let subjects = subjects.filter_map(|past| {
                 let key = discourse.root(&past.mention);
-                discourse.places.get(&key).copied()
+                discourse.place_of(&past.mention.kind, key)
             });
             discourse.result = subjects.collect();
         }
         discourse
     }
 
-    fn read(&mut self, text: &PastText, turn: usize, is_answer: bool, is_said: bool) {
+    fn read(&mut self, text: &'a PastText, turn: usize, is_answer: bool, is_said: bool) {
         let decay = (0..turn.min(40)).fold(1.0, |left, _| left * DECAY);
         let mut listed: Vec<usize> = Vec::new();
         let mut newcomers = 0;
@@ -186,9 +221,10 @@ impl<'a> Discourse<'a> {
                 past.weight
             };
             let mut weight = f32::from(weight) / 100.0;
-            let known = self.places.len();
-            let at = self.place(&past.mention);
-            let is_new = self.places.len() > known
+            let known = self.referents.len();
+            let at = self.place(&past.mention, || Cow::Borrowed(&past.parts));
+            let is_first = self.referents.len() > known;
+            let is_new = is_first
                 || self
                     .referents
                     .get(at)
@@ -210,7 +246,7 @@ impl<'a> Discourse<'a> {
                 continue;
             };
             referent.is_only_result_of = match text.source {
-                TextSource::Result if self.places.len() > known => Some(turn),
+                TextSource::Result if is_first => Some(turn),
                 TextSource::Result => referent.is_only_result_of,
                 TextSource::Person | TextSource::Agent => None,
             };
@@ -219,15 +255,18 @@ impl<'a> Discourse<'a> {
             }
             referent.best = referent.best.max(weight * decay);
             referent.mentions = referent.mentions.saturating_add(1);
+            if referent.words.is_empty() {
+                referent.words.reserve(past.words.len());
+            }
             for word in &past.words {
                 referent.words.retain(|known| known != word);
-                referent.words.push(word.clone());
+                referent.words.push(word);
             }
             let surplus = referent.words.len().saturating_sub(WORDS_MAX);
             referent.words.drain(..surplus);
             for parent in &past.parents {
-                if !referent.parents.contains(parent) {
-                    referent.parents.push(parent.clone());
+                if !referent.parents.contains(&parent) {
+                    referent.parents.push(parent);
                 }
             }
             referent.is_nested &= past.is_nested;
@@ -277,38 +316,43 @@ impl<'a> Discourse<'a> {
         }));
     }
 
-    /// Returns kind and key of the entity that stands for a mentioned one.
-    fn root(&self, mention: &Mention) -> (Arc<str>, String) {
-        let key = (Arc::clone(&mention.kind), mention.key.clone());
-        match self.same.get(&key) {
-            Some(root) => (key.0, root.clone()),
-            None => key,
-        }
+    /// Returns the key of the entity that stands for a mentioned one.
+    fn root<'k>(&self, mention: &'k Mention) -> &'k str
+    where
+        'a: 'k,
+    {
+        let of_kind = self.same.get(&*mention.kind);
+        of_kind
+            .and_then(|of_kind| of_kind.get(mention.key.as_str()).copied())
+            .unwrap_or(&mention.key)
     }
 
-    /// Returns the index of an entity; a new one is added.
-    pub(super) fn place(&mut self, mention: &Mention) -> usize {
+    fn place_of(&self, kind: &str, key: &str) -> Option<usize> {
+        self.places.get(kind)?.get(key).copied()
+    }
+
+    /// Returns the index of an entity; a new one is added, with the parts of its name.
+    fn place(&mut self, mention: &Mention, parts: impl FnOnce() -> Cow<'a, [String]>) -> usize {
         let key = self.root(mention);
-        let root = key.1.clone();
-        if let Some(at) = self.places.get(&key) {
-            if let Some(known) = self.referents.get_mut(*at)
+        if let Some(at) = self.place_of(&mention.kind, key) {
+            if let Some(known) = self.referents.get_mut(at)
                 && known.mention.name != mention.name
                 && mention.name.len() >= known.mention.name.len()
             {
                 known.mention.name.clone_from(&mention.name);
             }
-            return *at;
+            return at;
         }
         let at = self.referents.len();
-        self.places.insert(key, at);
-        let parts = parts(&mention.name);
-        self.referents.push(Referent {
+        let referent = Referent {
             mention: Mention {
-                key: root,
-                ..mention.clone()
+                kind: Arc::clone(&mention.kind),
+                key: key.to_owned(),
+                name: mention.name.clone(),
             },
+            kind: self.kind_at(&mention.kind),
             words: Vec::new(),
-            parts,
+            parts: parts(),
             parents: Vec::new(),
             best: 0.0,
             mentions: 0,
@@ -321,13 +365,30 @@ impl<'a> Discourse<'a> {
             is_nested: true,
             is_absent: false,
             is_only_result_of: None,
-        });
+        };
+        let of_kind = self.places.entry(Arc::clone(&mention.kind)).or_default();
+        of_kind.insert(referent.mention.key.clone(), at);
+        self.referents.push(referent);
         at
+    }
+
+    /// Returns the index of a kind; a new one is added.
+    fn kind_at(&mut self, kind: &Arc<str>) -> usize {
+        if let Some(at) = self.kinds.iter().position(|known| known.name == *kind) {
+            return at;
+        }
+        self.kinds.push(MentionedKind {
+            name: Arc::clone(kind),
+            words: kind.replace('_', " "),
+            is_declared: self.packs.kinds.iter().any(|known| known.name == *kind),
+            is_role: ROLES.contains(&&**kind),
+        });
+        self.kinds.len() - 1
     }
 
     /// Notes that this message means an entity.
     pub(super) fn mention_here(&mut self, mention: &Mention, weight: f32) -> usize {
-        let at = self.place(mention);
+        let at = self.place(mention, || Cow::Owned(parts(&mention.name)));
         self.orders += 1;
         if let Some(referent) = self.referents.get_mut(at) {
             referent.is_here = true;
@@ -339,7 +400,7 @@ impl<'a> Discourse<'a> {
     }
 
     /// Returns the prominence of an entity.
-    pub(super) fn salience(&self, referent: &Referent) -> f32 {
+    pub(super) fn salience(&self, referent: &Referent<'_>) -> f32 {
         if referent.is_here {
             return 1.1 + referent.best;
         }
@@ -354,7 +415,7 @@ impl<'a> Discourse<'a> {
     }
 
     /// Returns the entities that a test accepts, the most prominent first.
-    pub(super) fn ranked(&self, is_wanted: &dyn Fn(&Referent) -> bool) -> Vec<(usize, f32)> {
+    pub(super) fn ranked(&self, is_wanted: &dyn Fn(&Referent<'_>) -> bool) -> Vec<(usize, f32)> {
         let mut found: Vec<(usize, f32)> = self
             .referents
             .iter()
@@ -367,18 +428,28 @@ impl<'a> Discourse<'a> {
         found
     }
 
-    /// Returns how well a noun fits an entity: 2 if its role is confirmed, 1 if only its kind fits.
-    pub(super) fn fits(&self, referent: &Referent, noun: &str) -> u8 {
-        let kind = &*referent.mention.kind;
+    /// Prepares a noun for comparisons with the entities that are mentioned so far.
+    pub(super) fn noun<'n>(&self, noun: &'n str) -> Noun<'n>
+    where
+        'a: 'n,
+    {
         let single = singular(noun);
-        if single.contains(' ')
-            && single
-                .split(' ')
-                .all(|part| referent.words.iter().any(|word| word == part))
-        {
+        let kinds = self.kinds.iter();
+        Noun {
+            word: self.packs.kind_words.get(noun),
+            own: kinds.map(|kind| kind.is_called(&single)).collect(),
+            single,
+        }
+    }
+
+    /// Returns how well a noun fits an entity: 2 if its role is confirmed, 1 if only its kind fits.
+    pub(super) fn fits(&self, referent: &Referent<'_>, noun: &Noun<'_>) -> u8 {
+        let kind = &*referent.mention.kind;
+        let single = &*noun.single;
+        if single.contains(' ') && single.split(' ').all(|part| referent.words.contains(&part)) {
             return 2;
         }
-        if let Some(word) = self.packs.kind_words.get(noun) {
+        if let Some(word) = noun.word {
             let is_kind = self
                 .packs
                 .kinds
@@ -400,43 +471,27 @@ impl<'a> Discourse<'a> {
                 return if is_confirmed { 2 } else { 0 };
             }
         }
-        if self.is_own_kind(kind, &single) {
+        if noun.own.get(referent.kind).copied().unwrap_or(false) {
             return 2;
         }
         let is_said = referent.words.contains(&single);
-        let is_short = referent
-            .parts
-            .iter()
-            .any(|part| is_short_for(part, &single));
-        let is_part = referent.parts.contains(&single);
-        match (is_said, is_short || is_part) {
-            (true, _) => 1,
-            (false, true) => 1,
-            (false, false) => 0,
-        }
-    }
-
-    /// Returns whether a noun in the singular is the name of a kind; of a kind that no pack has, its last word is enough:
-    /// a purchase order is an order.
-    fn is_own_kind(&self, kind: &str, single: &str) -> bool {
-        let words = kind.replace('_', " ");
-        let is_last = || {
-            words
-                .strip_suffix(single)
-                .is_some_and(|rest| rest.ends_with(' '))
-        };
-        let is_declared = || self.packs.kinds.iter().any(|known| &*known.name == kind);
-        words == single || (is_last() && !is_declared())
+        let is_of_name = |part: &String| part == single || is_short_for(part, single);
+        u8::from(is_said || referent.parts.iter().any(is_of_name))
     }
 
     /// Returns whether a noun names a kind, or a type of this conversation.
     pub(super) fn is_kind_noun(&self, noun: &str) -> bool {
+        if self.packs.kind_words.contains_key(noun) {
+            return true;
+        }
         let single = singular(noun);
-        self.packs.kind_words.contains_key(noun)
-            || self.referents.iter().any(|referent| {
-                self.is_own_kind(&referent.mention.kind, &single)
-                    || (ROLES.contains(&&*referent.mention.kind)
-                        && referent.mention.name.to_lowercase() == single)
-            })
+        if self.kinds.iter().any(|kind| kind.is_called(&single)) {
+            return true;
+        }
+        let is_role = |referent: &Referent<'_>| {
+            let of = self.kinds.get(referent.kind);
+            of.is_some_and(|kind| kind.is_role) && referent.mention.name.to_lowercase() == *single
+        };
+        self.kinds.iter().any(|kind| kind.is_role) && self.referents.iter().any(is_role)
     }
 }

@@ -12,7 +12,7 @@ pub struct Knowledge<'a> {
     /// Names that other sessions of the project know. One bare word never carries over from there.
     pub project: Option<&'a Gazetteer>,
     /// Earlier texts of the conversation, the latest first. Some fifty are enough.
-    pub past: &'a [PastText],
+    pub past: &'a [Arc<PastText>],
     /// The kind of a result's objects, if the call states it and the result does not; see
     /// [`PackSet::kind_of`](super::PackSet::kind_of).
     pub objects: Option<&'a str>,

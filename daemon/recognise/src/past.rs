@@ -1,5 +1,6 @@
 //! Earlier texts of a conversation: what references and partial names may mean.
 
+use super::wording::parts;
 use super::{Match, Mention, RecognitionMethod};
 use std::collections::HashSet;
 
@@ -41,6 +42,24 @@ pub struct PastMention {
     pub is_nested: bool,
     /// Whether a reference stood for it, and not its name.
     pub is_reference: bool,
+    /// The parts of its name, which each text that follows looks at.
+    pub(super) parts: Vec<String>,
+}
+
+impl PastMention {
+    /// Returns a mention of which the text says nothing else.
+    #[must_use]
+    pub fn new(mention: Mention, weight: u8) -> Self {
+        Self {
+            parts: parts(&mention.name),
+            mention,
+            weight,
+            words: Vec::new(),
+            parents: Vec::new(),
+            is_nested: false,
+            is_reference: false,
+        }
+    }
 }
 
 impl PastText {
@@ -58,6 +77,7 @@ impl PastText {
                     name: hit.name.clone(),
                 },
                 weight: hit.weight,
+                parts: parts(&hit.name),
                 words: hit.words.clone(),
                 parents: hit
                     .parents

@@ -1,5 +1,7 @@
 //! The wording of names and nouns: parts, abbreviations, the singular.
 
+use std::borrow::Cow;
+
 /// Returns whether a part of a name stands for a noun: "enc" for encoder, "db" for database, "fw" for firewall.
 pub(super) fn is_short_for(part: &str, noun: &str) -> bool {
     if part.len() < 2 || part.len() > 5 || noun.len() < part.len() + 2 || noun.len() < 5 {
@@ -34,19 +36,23 @@ pub(super) fn parts(name: &str) -> Vec<String> {
 }
 
 /// Returns the singular of an English noun.
-pub(super) fn singular(noun: &str) -> String {
-    if let Some(stem) = noun.strip_suffix("ies") {
-        return format!("{stem}y");
+pub(super) fn singular(noun: &str) -> Cow<'_, str> {
+    let Some(stem) = noun.strip_suffix('s') else {
+        return Cow::Borrowed(noun);
+    };
+    if let Some(stem) = stem.strip_suffix("ie") {
+        return Cow::Owned(format!("{stem}y"));
     }
-    for ending in ["sses", "xes", "ches", "shes"] {
-        if noun.ends_with(ending) {
-            return noun.strip_suffix("es").unwrap_or(noun).to_owned();
-        }
-    }
-    match noun.strip_suffix('s') {
-        Some(stem) if !stem.ends_with('s') && stem.len() > 1 => stem.to_owned(),
-        _ => noun.to_owned(),
-    }
+    let shorter = stem.strip_suffix('e').filter(|stem| {
+        ["ss", "x", "ch", "sh"]
+            .iter()
+            .any(|end| stem.ends_with(end))
+    });
+    Cow::Borrowed(match shorter {
+        Some(shorter) => shorter,
+        None if !stem.ends_with('s') && stem.len() > 1 => stem,
+        None => noun,
+    })
 }
 
 /// Returns a key or a type in small letters with `_` between its words: `jobName` is `job_name`.

@@ -16,6 +16,7 @@ mod kept_contexts;
 mod memory_tool;
 mod own_sessions;
 mod protected_keys;
+mod recent_texts;
 mod remember;
 mod transcript_databases;
 mod transcripts;

@@ -1,34 +1,38 @@
-//! In-memory state of the entities feature module: active packs and the gazetteers used last.
+//! In-memory state of the entities feature module: active packs, and the gazetteers and recent texts used last.
 
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use lored_recognise::{Gazetteer, KnownName, PackError, PackSet};
+use lored_recognise::{Gazetteer, KnownName, PackError, PackSet, PastText};
 
 use super::follow::FollowProgress;
-use super::view::{NameOwner, names};
+use super::position_cache::PositionCache;
+use super::view::{NameOwner, most_recent, names, recent_since};
 use crate::error::{Code, Refusal};
 use crate::locks::{lock_unpoisoned, unpoisoned};
 use crate::log::Position;
 use crate::operation::Context;
+use crate::sessions::Line;
 use crate::state::State;
 
-/// Maximum number of cached gazetteers; the least recently used ones are evicted.
+/// Maximum number of cached gazetteers.
 const GAZETTEERS_MAX: usize = 64;
+/// Maximum number of sessions whose recent texts are cached: up to 600 entities each.
+const RECENT_TEXTS_MAX: usize = 16;
 /// Minimum time between two scans of the pack folder while texts are recorded.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Maximum number of files read from the pack folder.
 const FILES_MAX: usize = 1000;
 
-/// Cache of packs and gazetteers.
+/// Cache of packs, gazetteers and recent texts.
 pub struct Entities {
     folder: PathBuf,
     /// Built at first use, so that compiling dozens of patterns does not delay the start.
     packs: RwLock<Option<Packs>>,
-    gazetteers: Mutex<Gazetteers>,
+    gazetteers: Mutex<PositionCache<(NameOwner, Position), Gazetteer>>,
+    recent_texts: Mutex<PositionCache<Line, [Arc<PastText>]>>,
     /// Progress of the follower.
     pub progress: FollowProgress,
 }
@@ -44,22 +48,6 @@ struct Packs {
 /// Name, modification time and size of a file; a difference means that the file changed.
 type FileStamp = (OsString, Option<SystemTime>, u64);
 
-#[derive(Default)]
-struct Gazetteers {
-    of: HashMap<Key, CachedGazetteer>,
-    next_use: u64,
-}
-
-/// Owner of the names, and the position up to which they apply: a fork shares its parent's up to a position.
-type Key = (NameOwner, Position);
-
-struct CachedGazetteer {
-    gazetteer: Arc<Gazetteer>,
-    /// Position of the last name in the gazetteer.
-    known_to: Position,
-    last_use: u64,
-}
-
 impl Entities {
     /// Creates the cache for the built-in packs and those in a folder. `status` reports an unusable pack; the
     /// built-in packs apply then.
@@ -68,7 +56,8 @@ impl Entities {
         Self {
             folder,
             packs: RwLock::default(),
-            gazetteers: Mutex::default(),
+            gazetteers: Mutex::new(PositionCache::new(GAZETTEERS_MAX)),
+            recent_texts: Mutex::new(PositionCache::new(RECENT_TEXTS_MAX)),
             progress: FollowProgress::default(),
         }
     }
@@ -121,15 +110,12 @@ impl Entities {
         packs.as_ref().and_then(|packs| packs.fault.clone())
     }
 
-    /// Drops packs and gazetteers; the next text rebuilds those it needs.
+    /// Drops all of it; the next text reads again what it needs.
     pub fn release(&self) {
-        *self.lock() = Gazetteers::default();
+        // After a panic, at worst an entry is read again.
+        lock_unpoisoned(&self.gazetteers).clear();
+        lock_unpoisoned(&self.recent_texts).clear();
         *unpoisoned(self.packs.write()) = None;
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Gazetteers> {
-        // After a panic, at worst an entry is rebuilt.
-        lock_unpoisoned(&self.gazetteers)
     }
 
     /// Returns the gazetteer of the names known up to a position in the given state. A cached gazetteer is
@@ -143,7 +129,7 @@ impl Entities {
         let key = (of, up_to);
         let end = up_to.min(state.position());
         let (known, after) = {
-            let mut kept = self.lock();
+            let mut kept = lock_unpoisoned(&self.gazetteers);
             match kept.get(&key) {
                 Some((gazetteer, known_to)) if known_to >= end => return Ok(gazetteer),
                 Some((gazetteer, known_to)) => (gazetteer, known_to),
@@ -162,8 +148,38 @@ impl Entities {
         } else {
             Arc::new(known.with(new))
         };
-        self.lock().put(key, &gazetteer, end);
+        lock_unpoisoned(&self.gazetteers).put(key, &gazetteer, end);
         Ok(gazetteer)
+    }
+
+    /// Returns the recent texts of a session in the given state, the latest first, with those of its parents before each
+    /// fork. Only texts that came after the cached ones are read.
+    ///
+    /// # Errors
+    /// If a row cannot be read.
+    pub fn recent_texts(
+        &self,
+        state: &State,
+        lines: &[Line],
+    ) -> Result<Vec<Arc<PastText>>, Refusal> {
+        let mut texts = Vec::new();
+        for line in lines {
+            let end = line.up_to.min(state.position());
+            let kept = lock_unpoisoned(&self.recent_texts).get(line);
+            let of_line = match kept {
+                Some((known, known_to)) if known_to >= end => known,
+                kept => {
+                    let (known, known_to) = kept.unwrap_or_else(|| (Arc::new([]), Position(0)));
+                    let new = recent_since(state, line, known_to)?;
+                    let known = new.into_iter().chain(known.iter().cloned());
+                    let known: Arc<[_]> = most_recent(known).into();
+                    lock_unpoisoned(&self.recent_texts).put(line.clone(), &known, end);
+                    known
+                }
+            };
+            texts.extend(of_line.iter().cloned());
+        }
+        Ok(most_recent(texts.into_iter()))
     }
 }
 
@@ -219,41 +235,4 @@ fn rescan(folder: &Path) -> Vec<FileStamp> {
         .collect();
     seen.sort();
     seen
-}
-
-impl Gazetteers {
-    fn get(&mut self, key: &Key) -> Option<(Arc<Gazetteer>, Position)> {
-        let next_use = self.next_use;
-        let kept = self.of.get_mut(key)?;
-        kept.last_use = next_use;
-        self.next_use += 1;
-        Some((Arc::clone(&kept.gazetteer), kept.known_to))
-    }
-
-    fn put(&mut self, key: Key, gazetteer: &Arc<Gazetteer>, known_to: Position) {
-        let last_use = self.next_use;
-        self.next_use += 1;
-        let is_newer = self
-            .of
-            .get(&key)
-            .is_some_and(|kept| kept.known_to > known_to);
-        if is_newer {
-            return;
-        }
-        self.of.insert(
-            key,
-            CachedGazetteer {
-                gazetteer: Arc::clone(gazetteer),
-                known_to,
-                last_use,
-            },
-        );
-        while self.of.len() > GAZETTEERS_MAX {
-            let oldest = self.of.iter().min_by_key(|(_, kept)| kept.last_use);
-            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
-                break;
-            };
-            self.of.remove(&oldest);
-        }
-    }
 }

@@ -5,6 +5,7 @@ mod feature;
 pub mod follow;
 mod merging;
 pub mod operations;
+mod position_cache;
 mod recognition;
 pub mod relevance;
 mod resolution;

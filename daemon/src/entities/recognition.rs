@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::feature::Entities;
-use super::view::{Merges, NameOwner, confirmed, recent};
+use super::view::{Merges, NameOwner, confirmed};
 use crate::error::Refusal;
 use crate::events::entities::{EntityRef, Mention, MentionSource, PossibleMention};
 use crate::log::Position;
@@ -47,7 +47,7 @@ pub struct SessionContext {
     packs: Arc<PackSet>,
     gazetteers: Vec<Arc<Gazetteer>>,
     project: Option<Arc<Gazetteer>>,
-    past: Vec<PastText>,
+    past: Vec<Arc<PastText>>,
     same: Vec<SameEntity>,
     confirmed: HashSet<(String, String)>,
 }
@@ -74,7 +74,7 @@ impl SessionContext {
             packs: module.packs()?,
             gazetteers,
             project: of_project.transpose()?,
-            past: recent(state, lines)?,
+            past: module.recent_texts(state, lines)?,
             same: same(state, lines)?,
             confirmed: confirmed(state, lines)?,
         })

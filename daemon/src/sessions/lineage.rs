@@ -8,7 +8,7 @@ use crate::store::{Error, Rows};
 pub const FORKS_DEEP_MAX: usize = 32;
 
 /// One session of a line, and the last position in it that belongs to the line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Line {
     /// Session id.
     pub session: String,

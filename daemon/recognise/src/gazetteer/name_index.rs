@@ -10,7 +10,7 @@ use aho_corasick::{Anchored, MatchKind};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::Hasher as _;
-use std::ops::Bound;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Filter bits per name; at most one word in 16 is a false positive.
@@ -221,7 +221,12 @@ impl NameIndex {
 
 /// Indices of names by their runs of letters and digits.
 #[derive(Debug)]
-struct ByRun(BTreeMap<Box<str>, Vec<u32>>);
+struct ByRun {
+    /// In the order of the runs.
+    runs: Vec<(Box<str>, Vec<u32>)>,
+    /// Where the runs with a first character are.
+    by_first: FxHashMap<char, Range<usize>>,
+}
 
 impl ByRun {
     /// Calls `visit` with the names of the rarest number of a query, or else of each run that is like its longest run of letters,
@@ -235,8 +240,7 @@ impl ByRun {
         let longest = letters.max_by_key(|run| run.text.len());
         // Numbers never differ.
         let numbers = query.filter(|run| run.is_number);
-        let numbers =
-            numbers.map(|run| self.0.get(run.text.as_str()).map_or(&[][..], Vec::as_slice));
+        let numbers = numbers.map(|run| self.equal_to(&run.text));
         let rarest = numbers.min_by_key(|names| names.len());
         match (rarest, longest) {
             (Some(rarest), Some(longest)) => {
@@ -260,17 +264,42 @@ impl ByRun {
     /// Calls `visit` with the names of each run that a run of letters begins or misspells, until it returns false.
     fn each_near(&self, letters: &Run, visit: &mut dyn FnMut(&[u32]) -> bool) {
         // A misspelling keeps the first letter.
-        let first = letters.text.chars().next().map_or(0, char::len_utf8);
-        let first = letters.text.get(..first).unwrap_or_default();
-        let from = self
-            .0
-            .range::<str, _>((Bound::Included(first), Bound::Unbounded));
-        for (run, names) in from.take_while(|(run, _)| run.starts_with(first)) {
+        for (run, names) in self.beginning_as(&letters.text) {
             let is_like = run.starts_with(&letters.text) || is_misspelt(&letters.text, run);
             if is_like && !visit(names) {
                 return;
             }
         }
+    }
+
+    /// Returns the names with a run.
+    fn equal_to(&self, run: &str) -> &[u32] {
+        let alike = self.beginning_as(run);
+        let at = alike.binary_search_by(|(known, _)| (**known).cmp(run));
+        let found = at.ok().and_then(|at| alike.get(at));
+        found.map_or(&[], |(_, names)| names)
+    }
+
+    /// Returns the runs with the first character of a text.
+    fn beginning_as(&self, text: &str) -> &[(Box<str>, Vec<u32>)] {
+        let first = text.chars().next();
+        let range = first.and_then(|first| self.by_first.get(&first));
+        range
+            .and_then(|range| self.runs.get(range.clone()))
+            .unwrap_or_default()
+    }
+}
+
+impl From<BTreeMap<Box<str>, Vec<u32>>> for ByRun {
+    fn from(runs: BTreeMap<Box<str>, Vec<u32>>) -> Self {
+        let runs: Vec<(Box<str>, Vec<u32>)> = runs.into_iter().collect();
+        let mut by_first: FxHashMap<char, Range<usize>> = FxHashMap::default();
+        for (at, (run, _)) in runs.iter().enumerate() {
+            if let Some(first) = run.chars().next() {
+                by_first.entry(first).or_insert(at..at).end = at + 1;
+            }
+        }
+        Self { runs, by_first }
     }
 }
 
@@ -288,7 +317,7 @@ impl NameRuns {
         let head = |name: &KnownName| runs(name.alias.split(": ").next().unwrap_or_default());
         let of_names = names.iter().map(|name| head(name).into()).collect();
         Self {
-            by_run: ByRun(by_run),
+            by_run: by_run.into(),
             of_names,
         }
     }

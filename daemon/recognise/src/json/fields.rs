@@ -54,7 +54,7 @@ impl Read<'_> {
             (known.parts.is_empty() && !known.plural).then_some(known.kind)
         };
         let kind = match place.is_listed {
-            true => self.packs.fields.get(&singular(field)).copied(),
+            true => self.packs.fields.get(&*singular(field)).copied(),
             false => of_name(),
         }?;
         let declared = self.packs.kinds.get(kind)?;

@@ -77,12 +77,12 @@ type Phrase = Option<(usize, Outcome)>;
 
 /// Resolves the references of a text, in order, given the names found in it. Each entity is returned once,
 /// because a text with many an "it" still mentions the entity only once.
-pub(super) fn resolve(
-    packs: &PackSet,
+pub(super) fn resolve<'a>(
+    packs: &'a PackSet,
     text: &str,
     source: TextSource,
     names: &[Candidate<Mention>],
-    knowledge: &Knowledge<'_>,
+    knowledge: &Knowledge<'a>,
 ) -> Vec<ResolvedReference> {
     let discourse = Discourse::of(packs, knowledge);
     let words = Words::of(text, names);
@@ -212,7 +212,7 @@ impl Resolver<'_> {
         }
     }
 
-    fn referent(&self, at: usize) -> Option<&Referent> {
+    fn referent(&self, at: usize) -> Option<&Referent<'_>> {
         self.discourse.referents.get(at)
     }
 

@@ -12,7 +12,7 @@ const PLAIN: [&str; 12] = [
 
 impl Resolver<'_> {
     /// Returns whether a word describes an entity, directly or through what it belongs to.
-    pub(super) fn describes(&self, referent: &Referent, word: &str) -> bool {
+    pub(super) fn describes(&self, referent: &Referent<'_>, word: &str) -> bool {
         if PLAIN.contains(&word) || referent.is_described(word) {
             return true;
         }
@@ -46,7 +46,7 @@ impl Resolver<'_> {
             .take_while(|word| !word.is_empty() && !is_function(word))
             .collect();
         let first = *words.first()?;
-        let is_wanted = |one: &Referent| {
+        let is_wanted = |one: &Referent<'_>| {
             !one.is_here
                 && one.turn <= TURNS_MAX
                 && words.iter().any(|word| self.describes(one, word))
@@ -100,7 +100,7 @@ impl Resolver<'_> {
         {
             return Some((ones + 1, self.compared()));
         }
-        let is_wanted = |one: &Referent| {
+        let is_wanted = |one: &Referent<'_>| {
             !one.is_person() && modifiers.iter().all(|word| one.is_described(word))
         };
         let mut ranked = self.discourse.ranked(&is_wanted);
@@ -118,7 +118,7 @@ impl Resolver<'_> {
         let outcome = match (of_group.as_slice(), ranked.as_slice()) {
             ([(only, _)], _) | ([], [(only, _)]) => Outcome::one(*only, 0.8),
             ([], []) => {
-                let is_recent = |one: &Referent| one.is_thing() && one.turn <= TURNS_MAX;
+                let is_recent = |one: &Referent<'_>| one.is_thing() && one.turn <= TURNS_MAX;
                 let by_age = self.by_age(&modifiers, &is_recent);
                 by_age.unwrap_or_else(|| self.compared())
             }

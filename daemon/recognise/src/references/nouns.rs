@@ -3,7 +3,7 @@
 use super::modifiers::{is_function, is_plural};
 use super::{Outcome, Phrase, Resolver, THRESHOLD};
 use crate::TextSource;
-use crate::discourse::Referent;
+use crate::discourse::{Referent, is_short_for, singular};
 use crate::everyday::is_everyday;
 
 /// Gain of the only one of its kind in the last answer.
@@ -104,18 +104,19 @@ impl Resolver<'_> {
         {
             return self.plural(modifiers, noun);
         }
-        let fit = |one: &Referent| {
+        let noun = self.discourse.noun(noun);
+        let fit = |one: &Referent<'_>| {
             if one.is_absent {
                 0
             } else {
-                self.discourse.fits(one, noun)
+                self.discourse.fits(one, &noun)
             }
         };
         let best_fit = self.discourse.referents.iter().map(fit).max().unwrap_or(0);
         if best_fit == 0 {
             return Outcome::Open;
         }
-        let described = |one: &Referent| modifiers.iter().all(|word| self.describes(one, word));
+        let described = |one: &Referent<'_>| modifiers.iter().all(|word| self.describes(one, word));
         let with_modifiers = self
             .discourse
             .ranked(&|one| fit(one) == best_fit && described(one));
@@ -197,7 +198,7 @@ impl Resolver<'_> {
     pub(super) fn by_age(
         &self,
         modifiers: &[String],
-        is_wanted: &dyn Fn(&Referent) -> bool,
+        is_wanted: &dyn Fn(&Referent<'_>) -> bool,
     ) -> Option<Outcome> {
         let [modifier] = modifiers else {
             return None;
@@ -207,7 +208,7 @@ impl Resolver<'_> {
             "old" | "older" | "previous" | "earlier" | "original" => false,
             _ => return None,
         };
-        let says = |one: &Referent| one.words.contains(modifier);
+        let says = |one: &Referent<'_>| one.words.contains(&modifier.as_str());
         // Entities stand in the order in which they came up.
         let mut all: Vec<usize> = (0..self.discourse.referents.len())
             .filter(|at| {
@@ -233,6 +234,7 @@ impl Resolver<'_> {
         }
         let owner = self.word(at);
         let (modifiers, noun, count) = self.kind_phrase(at + 2)?;
+        let noun = self.discourse.noun(&noun);
         let ranked = self.discourse.ranked(&|one| {
             self.discourse.fits(one, &noun) > 0
                 && (one.is_described(owner) || self.describes(one, owner))
@@ -247,10 +249,11 @@ impl Resolver<'_> {
 
     /// "the firewalls": the newest list of the kind.
     fn plural(&self, modifiers: &[String], noun: &str) -> Outcome {
+        let noun = self.discourse.noun(noun);
         for group in self.discourse.groups.iter().filter(|group| group.turn <= 2) {
             let fits = |at: &usize| {
                 self.referent(*at).is_some_and(|one| {
-                    self.discourse.fits(one, noun) > 0
+                    self.discourse.fits(one, &noun) > 0
                         && modifiers.iter().all(|word| self.describes(one, word))
                 })
             };
@@ -264,14 +267,14 @@ impl Resolver<'_> {
 
     /// Returns the only candidate that the focus belongs to, or that belongs to the focus.
     fn related(&self, ranked: &[(usize, f32)]) -> Option<usize> {
-        let focus: Vec<&Referent> = self
+        let focus: Vec<&Referent<'_>> = self
             .discourse
             .referents
             .iter()
             .filter(|one| one.is_focus || one.in_answer == Some(0) || one.is_here)
             .collect();
-        let belongs = |child: &Referent, parent: &Referent| {
-            let is = |(kind, key): &(String, String)| {
+        let belongs = |child: &Referent<'_>, parent: &Referent<'_>| {
+            let is = |(kind, key): &&(String, String)| {
                 *kind == *parent.mention.kind && *key == parent.mention.key
             };
             child.parents.iter().any(is)
@@ -294,28 +297,26 @@ impl Resolver<'_> {
             return None;
         }
         // "the attention paper" and "the currency thing" are two nouns; a longer phrase is left alone.
-        let fits = |one: &Referent, by_name: bool, is_far: bool| {
-            let single = crate::discourse::singular(noun);
-            let is_part = one
-                .parts
-                .iter()
-                .any(|part| crate::discourse::singular(part) == single);
-            let is_short = one
-                .parts
-                .iter()
-                .any(|part| crate::discourse::is_short_for(part, &single));
-            let says = |word: &String| crate::discourse::singular(word) == single;
-            // An everyday word says much of what was mentioned just now, and little of what is far back.
-            let is_telling = !is_everyday(&single) || (!is_far && one.turn <= SAID_TURNS_MAX);
-            let is_said = one.words.iter().any(says) && is_telling;
-            let fits = if by_name {
-                is_part || is_short
-            } else {
-                is_said
-            };
+        let single = singular(noun);
+        let is_everyday_noun = is_everyday(&single);
+        // A part that is like a noun begins as it does, and most parts do not.
+        let begins = |part: &str| part.as_bytes().first() == single.as_bytes().first();
+        let fits = |one: &Referent<'_>, by_name: bool, is_far: bool| {
             // A part of an order or a list that its name names, or something said long ago, is only possible.
             let is_near = one.turn <= OTHER_TURNS_MAX && !one.is_nested;
-            fits && !one.is_absent && (is_near || (is_far && one.is_thing()))
+            if one.is_absent || !(is_near || (is_far && one.is_thing())) {
+                return false;
+            }
+            if by_name {
+                let is_part = |part: &String| {
+                    begins(part) && (singular(part) == single || is_short_for(part, &single))
+                };
+                return one.parts.iter().any(is_part);
+            }
+            // An everyday word says much of what was mentioned just now, and little of what is far back.
+            let is_telling = !is_everyday_noun || (!is_far && one.turn <= SAID_TURNS_MAX);
+            let says = |word: &&str| begins(word) && singular(word) == single;
+            is_telling && one.words.iter().any(says)
         };
         let ranked = self.discourse.ranked(&|one| fits(one, true, false));
         if ranked.is_empty() {

@@ -280,9 +280,11 @@ impl Resolver<'_> {
 
     /// Returns the members of a group that a noun fits and all modifiers describe.
     fn fitting(&self, group: &Group, noun: Option<&str>, modifiers: &[String]) -> Vec<usize> {
+        let noun = noun.map(|noun| self.discourse.noun(noun));
         let fits = |at: &usize| {
             self.referent(*at).is_some_and(|one| {
-                noun.is_none_or(|noun| self.discourse.fits(one, noun) > 0)
+                noun.as_ref()
+                    .is_none_or(|noun| self.discourse.fits(one, noun) > 0)
                     && modifiers.iter().all(|word| self.describes(one, word))
             })
         };
@@ -320,12 +322,16 @@ impl Resolver<'_> {
             .filter(|at| !focus.contains(at))
             .collect();
         let focus = self.referent(*focus.first()?)?;
-        let role = |one: &Referent| -> Vec<String> {
-            let has_role = |word: &&String| {
-                let known = self.discourse.packs.kind_words.get(*word);
+        let role = |one: &Referent<'_>| -> Vec<String> {
+            let has_role = |word: &&&str| {
+                let known = self.discourse.packs.kind_words.get(**word);
                 known.is_some_and(|known| !known.parts.is_empty())
             };
-            one.words.iter().filter(has_role).cloned().collect()
+            one.words
+                .iter()
+                .filter(has_role)
+                .map(|word| (*word).to_owned())
+                .collect()
         };
         let of_focus = role(focus);
         if let [only] = rest.as_slice() {

@@ -42,9 +42,9 @@ const DONE_BY_PEOPLE: [&str; 16] = [
 impl Resolver<'_> {
     /// "he", "her": a person whose first name the pronoun may stand for.
     pub(super) fn person(&self, pronoun: &str) -> Outcome {
-        let fit = |one: &Referent| first_names::fits(&one.mention.name, pronoun);
+        let fit = |one: &Referent<'_>| first_names::fits(&one.mention.name, pronoun);
         // A customer whose name begins with a first name is a person, too.
-        let is_person = |one: &Referent| {
+        let is_person = |one: &Referent<'_>| {
             one.is_person() || (one.is_organisation() && fit(one) == NameMatch::Yes)
         };
         // Whose first name fits may be mentioned longer ago.

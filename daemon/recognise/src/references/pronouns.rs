@@ -191,7 +191,7 @@ impl Resolver<'_> {
 
     /// "it", "its", "that": meant with evidence, else possible.
     fn thing(&self, at: usize, is_that: bool) -> Outcome {
-        let verbs = |kinds: &[&str], one: &Referent| kinds.contains(&&*one.mention.kind);
+        let verbs = |kinds: &[&str], one: &Referent<'_>| kinds.contains(&&*one.mention.kind);
         let sentence: Vec<&str> = self.words.sentence(at).collect();
         let verb = VERBS
             .iter()
@@ -212,7 +212,7 @@ impl Resolver<'_> {
             matches!(before, "on" | "in" | "into" | "inside" | "within") && self.word(at) != "its";
         // Things of the last answer; without one, of the last message.
         let is_unanswered = self.discourse.answer.is_empty();
-        let is_of_last = |one: &Referent| match is_unanswered {
+        let is_of_last = |one: &Referent<'_>| match is_unanswered {
             true => one.is_focus,
             false => one.in_answer.is_some(),
         };
@@ -347,7 +347,7 @@ impl Resolver<'_> {
 
     /// Returns the gain of an entity by the verbs and the attributes among words, as far as something recent has
     /// them.
-    pub(super) fn kind_gain(&self, one: &Referent, words: &[&str]) -> f32 {
+    pub(super) fn kind_gain(&self, one: &Referent<'_>, words: &[&str]) -> f32 {
         let gain = |all: &[(&[&str], &[&str])], fits: f32, differs: f32| {
             let found = all
                 .iter()
@@ -355,7 +355,7 @@ impl Resolver<'_> {
             let Some((_, kinds)) = found else {
                 return 0.0;
             };
-            let is_of = |one: &Referent| kinds.contains(&&*one.mention.kind);
+            let is_of = |one: &Referent<'_>| kinds.contains(&&*one.mention.kind);
             let mut recent = self.discourse.referents.iter().filter(|one| one.turn <= 2);
             match (recent.any(is_of), is_of(one)) {
                 (false, _) => 0.0,

@@ -125,6 +125,8 @@ impl Resolver<'_> {
 
     /// Returns the members of a set of a size, of a kind and with modifiers.
     fn members(&self, size: Option<usize>, noun: Option<&str>, modifiers: &[String]) -> Outcome {
+        let noun = noun.map(|noun| self.discourse.noun(noun));
+        let noun = noun.as_ref();
         let fits = |at: &usize| {
             self.referent(*at).is_some_and(|referent| {
                 !referent.is_absent
@@ -214,7 +216,7 @@ impl Resolver<'_> {
             return part;
         }
         // No list has this size: the last ones of the kind.
-        let wanted = |referent: &Referent| {
+        let wanted = |referent: &Referent<'_>| {
             (referent.turn <= TURNS_MAX * 2 || noun.is_some())
                 && !referent.is_nested
                 && !referent.is_absent
@@ -286,7 +288,7 @@ impl Resolver<'_> {
         Outcome::Meant(all, 0.75)
     }
 
-    fn latest(&self, is_wanted: &dyn Fn(&Referent) -> bool) -> Vec<usize> {
+    fn latest(&self, is_wanted: &dyn Fn(&Referent<'_>) -> bool) -> Vec<usize> {
         let all = self.discourse.referents.iter().enumerate();
         let mut found: Vec<(usize, usize)> = all
             .filter(|(_, one)| is_wanted(one))

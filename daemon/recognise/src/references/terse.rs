@@ -56,7 +56,7 @@ impl Resolver<'_> {
             .copied()
             .filter(|word| word.len() >= WORD_BYTES_MIN && !is_function(word))
             .collect();
-        let is_described = |one: &Referent| {
+        let is_described = |one: &Referent<'_>| {
             one.turn <= TURNS_MAX && says.iter().any(|word| one.is_described(word))
         };
         let mut ranked = self.discourse.ranked(&|one| {

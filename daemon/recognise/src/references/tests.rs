@@ -1,6 +1,8 @@
 //! Tests of references over several turns of a conversation.
 
 use crate::tests::PACKS;
+use std::sync::Arc;
+
 use crate::{Knowledge, PastText, RecognitionMethod, TextSource, recognise};
 
 /// Returns the entities that the last of several texts of a person means; earlier texts are of an agent.
@@ -10,7 +12,7 @@ fn resolved(texts: &[&str]) -> Vec<String> {
 
 /// Returns the entities that the last text means, and those that it may mean.
 fn references(texts: &[&str]) -> (Vec<String>, Vec<String>) {
-    let mut past: Vec<PastText> = Vec::new();
+    let mut past: Vec<Arc<PastText>> = Vec::new();
     let mut referred = (Vec::new(), Vec::new());
     for (at, text) in texts.iter().enumerate() {
         let is_last = at + 1 == texts.len();
@@ -34,7 +36,10 @@ fn references(texts: &[&str]) -> (Vec<String>, Vec<String>) {
             references.map(|hit| hit.name.clone()).collect(),
             possible.map(|one| one.mention.name.clone()).collect(),
         );
-        past.insert(0, PastText::of(source, &found.matches, &found.marked));
+        past.insert(
+            0,
+            PastText::of(source, &found.matches, &found.marked).into(),
+        );
     }
     referred
 }

@@ -21,7 +21,7 @@ impl Resolver<'_> {
         let all: Vec<&str> = (0..self.words.len()).map(|at| self.word(at)).collect();
         let is_said = |word: &&&str| word.len() > 3 && !is_function(word);
         let says: Vec<&str> = all.iter().filter(is_said).copied().collect();
-        let is_wanted = |one: &Referent| {
+        let is_wanted = |one: &Referent<'_>| {
             one.turn <= TURNS_MAX && !one.is_nested && !one.is_absent && !one.is_here
         };
         let mut ranked = self.discourse.ranked(&is_wanted);

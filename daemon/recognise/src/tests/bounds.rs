@@ -147,18 +147,14 @@ proptest! {
         let session = Gazetteer::new(["sw 1", "é", "x-1", "İstanbul", "acme", "switch-nyc-01"].map(|name| KnownName::new("tenant", name, name)));
         let mention = |name: &str| Mention { kind: "device".into(), key: name.to_owned(), name: name.to_owned() };
         let past_mention = |name: &str| PastMention {
-            mention: mention(name),
-            weight: 80,
             words: vec!["core".to_owned()],
-            parents: Vec::new(),
-            is_nested: false,
-            is_reference: false,
+            ..PastMention::new(mention(name), 80)
         };
-        let past = [PastText {
+        let past = [Arc::new(PastText {
             source: TextSource::Agent,
             mentions: ["a-1", "b-2"].map(past_mention).to_vec(),
             marked: vec!["total".to_owned()],
-        }];
+        })];
         let knowledge = Knowledge {
             gazetteers: &[&session],
             past: &past,

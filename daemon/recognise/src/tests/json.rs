@@ -313,8 +313,8 @@ fn an_object_keeps_its_key_and_references_mean_what_stands_for_it() {
     assert_eq!(found.matches[0].slug.as_deref(), Some("switch-nyc-01"));
     let said = recognise(&PACKS, "switch-nyc-01 is down", &knowledge);
     let past = [
-        PastText::of(TextSource::Result, &found.matches, &[]),
-        PastText::of(TextSource::Person, &said.matches, &[]),
+        Arc::new(PastText::of(TextSource::Result, &found.matches, &[])),
+        Arc::new(PastText::of(TextSource::Person, &said.matches, &[])),
     ];
     let same = [SameEntity {
         kind: "device".into(),

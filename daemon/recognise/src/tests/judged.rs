@@ -99,7 +99,7 @@ struct Score {
 #[derive(Default)]
 struct Conversation {
     session: Gazetteer,
-    past: Vec<PastText>,
+    past: Vec<Arc<PastText>>,
     /// All names of each entity, lower-cased.
     names: HashMap<(Arc<str>, String), Vec<String>>,
 }
@@ -126,8 +126,10 @@ impl Conversation {
         };
         let mut found = recognise(&PACKS, &text, &knowledge);
         unify(&mut found.matches, &knowledge);
-        self.past
-            .insert(0, PastText::of(source, &found.matches, &found.marked));
+        self.past.insert(
+            0,
+            PastText::of(source, &found.matches, &found.marked).into(),
+        );
         self.past.truncate(64);
         for hit in &found.matches {
             let mention = Mention {

@@ -118,7 +118,7 @@ fn what_is_known_is_found_by_name_slug_and_number() {
 }
 
 /// Returns the finds of a person's text in a session that knows some devices and symbols.
-fn said(text: &str, past: &[PastText]) -> TextMentions {
+fn said(text: &str, past: &[Arc<PastText>]) -> TextMentions {
     let known = |kind: &str, name: &str| KnownName::new(kind, &canonical_key(kind, name), name);
     let session = Gazetteer::new([
         known("device", "ams1-core-01"),
@@ -213,11 +213,11 @@ fn everyday_words_need_evidence() {
     // Marked as code in two texts.
     let first = said("the `total` is red", &[]);
     assert_eq!(first.marked, ["total"]);
-    let past = [PastText::of(
+    let past = [Arc::new(PastText::of(
         TextSource::Person,
         &first.matches,
         &first.marked,
-    )];
+    ))];
     assert_eq!(
         words(&said("what calls `total`?", &past).matches),
         ["symbol total"]

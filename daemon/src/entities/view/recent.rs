@@ -3,14 +3,15 @@
 //! Key: `l` session 0 position (u64) place (u32), for each text with mentions and for each message. Readers go back
 //! over the last texts; in a fork also over those of its parent before the fork.
 
-use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use lored_recognise::{PastMention, PastText, TextSource};
 use serde::{Deserialize, Serialize};
 
 use super::{EntityFold, SPACE, keys};
 use crate::events::entities::{EntityRef, Mention, MentionSource};
-use crate::log::codec;
+use crate::log::{Position, codec};
+use crate::rows::until;
 use crate::sessions::Line;
 use crate::store::{Direction, Error, Rows};
 
@@ -97,25 +98,57 @@ struct TextRow {
 }
 
 /// Returns the recent texts of a session, the latest first; a fork continues those of its parent before the fork.
-pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<PastText>, Error> {
-    let mut found: Vec<PastText> = Vec::new();
-    let mut entities = 0;
-    for line in lines {
-        let low = keys::prefix(b'l', &line.session);
-        let high = keys::end_of_line(line, &low);
-        let visit: crate::store::RowVisitor<'_> = &mut |key, value| {
-            if found.len() == TEXTS_MAX || entities >= ENTITIES_MAX {
-                return Ok(ControlFlow::Break(()));
-            }
+pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Arc<PastText>>, Error> {
+    let texts = lines
+        .iter()
+        .map(|line| recent_since(rows, line, Position(0)));
+    Ok(most_recent(
+        texts.collect::<Result<Vec<_>, _>>()?.into_iter().flatten(),
+    ))
+}
+
+/// Returns the recent texts of one session that came after a position, the latest first.
+pub fn recent_since(
+    rows: &dyn Rows,
+    line: &Line,
+    after: Position,
+) -> Result<Vec<Arc<PastText>>, Error> {
+    let prefix = keys::prefix(b'l', &line.session);
+    let low = [prefix.as_slice(), &after.0.saturating_add(1).to_be_bytes()].concat();
+    let high = keys::end_of_line(line, &prefix);
+    let (mut found, mut entities) = (Vec::new(), 0);
+    rows.scan(
+        SPACE,
+        &low,
+        &high,
+        Direction::Backward,
+        &mut |key, value| {
             let row: TextRow = keys::decode(key, value)?;
             let text = past(row);
             entities += text.mentions.len();
-            found.push(text);
-            Ok(ControlFlow::Continue(()))
-        };
-        rows.scan(SPACE, &low, &high, Direction::Backward, visit)?;
-    }
+            found.push(Arc::new(text));
+            Ok(until(is_enough(found.len(), entities)))
+        },
+    )?;
     Ok(found)
+}
+
+/// Returns as many texts as references reach back to, of texts in their order, the latest first.
+pub fn most_recent(texts: impl Iterator<Item = Arc<PastText>>) -> Vec<Arc<PastText>> {
+    let mut entities = 0;
+    let mut found = Vec::new();
+    for text in texts {
+        if is_enough(found.len(), entities) {
+            break;
+        }
+        entities += text.mentions.len();
+        found.push(text);
+    }
+    found
+}
+
+const fn is_enough(texts: usize, entities: usize) -> bool {
+    texts >= TEXTS_MAX || entities >= ENTITIES_MAX
 }
 
 fn past(row: TextRow) -> PastText {
@@ -124,29 +157,21 @@ fn past(row: TextRow) -> PastText {
         key: named.key,
         name: named.name,
     };
-    let earlier = row.last.into_iter().rev().map(|named| PastMention {
-        mention: of(named),
-        weight: 0,
-        words: Vec::new(),
-        parents: Vec::new(),
-        is_nested: false,
-        is_reference: false,
-    });
-    let mentions = row.mentions.into_iter().map(|one| PastMention {
-        mention: of(NamedEntity {
+    let earlier = row.last.into_iter().rev();
+    let earlier = earlier.map(|named| PastMention::new(of(named), 0));
+    let mentions = row.mentions.into_iter().map(|one| {
+        let named = NamedEntity {
             kind: one.kind,
             key: one.key,
             name: one.name,
-        }),
-        weight: one.weight,
-        words: one.words,
-        parents: one
-            .parents
-            .into_iter()
-            .map(|parent| (parent.kind, parent.key))
-            .collect(),
-        is_nested: one.nested,
-        is_reference: one.reference,
+        };
+        let mut mention = PastMention::new(of(named), one.weight);
+        mention.words = one.words;
+        let parents = one.parents.into_iter();
+        mention.parents = parents.map(|parent| (parent.kind, parent.key)).collect();
+        mention.is_nested = one.nested;
+        mention.is_reference = one.reference;
+        mention
     });
     PastText {
         source: match row.writer {
