@@ -13,6 +13,21 @@ pub enum TextSpan {
     Unspaced(Range<usize>),
 }
 
+/// The class of each ASCII character.
+static ASCII: [CharClass; 128] = {
+    let mut classes = [CharClass::Other; 128];
+    let mut at = 0;
+    while at < 128 {
+        classes[at] = match at as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => CharClass::Word,
+            b'_' | b'-' | b'.' => CharClass::Joint,
+            _ => CharClass::Other,
+        };
+        at += 1;
+    }
+    classes
+};
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CharClass {
     Word,
@@ -56,8 +71,8 @@ pub fn runs(text: &str) -> impl Iterator<Item = TextSpan> {
 #[inline]
 fn sort_at(text: &str, at: usize) -> Option<(CharClass, usize)> {
     let byte = *text.as_bytes().get(at)?;
-    if byte.is_ascii() {
-        return Some((sort(char::from(byte)), 1));
+    if let Some(class) = ASCII.get(usize::from(byte)) {
+        return Some((*class, 1));
     }
     let one = text.get(at..)?.chars().next()?;
     Some((sort(one), one.len_utf8()))
@@ -68,11 +83,9 @@ pub fn is_mark(one: char) -> bool {
     !one.is_ascii() && is_combining_mark(one)
 }
 
+/// Returns the class of a character beyond ASCII.
 fn sort(one: char) -> CharClass {
     match one {
-        'a'..='z' | 'A'..='Z' | '0'..='9' => CharClass::Word,
-        '_' | '-' | '.' => CharClass::Joint,
-        _ if one.is_ascii() => CharClass::Other,
         _ if is_unspaced(one) => CharClass::Unspaced,
         _ if one.is_alphanumeric() || is_combining_mark(one) => CharClass::Word,
         _ => CharClass::Other,

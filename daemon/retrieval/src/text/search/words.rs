@@ -124,13 +124,12 @@ impl Terms {
         self.words.iter().any(|word| word.weight_in_documents < 1.0)
     }
 
-    /// Returns the first bytes of all terms.
-    pub(super) fn firsts(&self) -> impl Iterator<Item = u8> {
-        let terms = self.words.iter().flat_map(|word| {
-            let variants = word.variants.iter().map(|variant| &variant.term);
-            std::iter::once(&word.term).chain(variants)
-        });
-        terms.filter_map(|term| term.bytes().next())
+    /// Returns all terms, with those that stand for them.
+    pub(super) fn written(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().flat_map(|word| {
+            let variants = word.variants.iter().map(|variant| variant.term.as_str());
+            std::iter::once(word.term.as_str()).chain(variants)
+        })
     }
 
     /// Whether a term of a text matches the query.

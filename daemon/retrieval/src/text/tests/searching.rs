@@ -258,6 +258,14 @@ fn matches_are_the_words_of_the_question_in_the_text() {
         ["Runners", "run", "userName"]
     );
     assert_eq!(shown("in 東京都!"), ["京都"]);
+    // A stem may begin otherwise than its word, and be a single letter.
+    let folder = tempfile::tempdir().unwrap();
+    let index = documents(folder.path(), &["lying, dying x"]);
+    let found = index.search(&query("lies die x"), None).unwrap();
+    let text = "lying and dying, ties, x-ray";
+    let places = index.matches(text, &found.terms).into_iter();
+    let shown: Vec<&str> = places.map(|place| &text[place]).collect();
+    assert_eq!(shown, ["lying", "dying", "x"]);
     let none = index.search(&query("the"), None).unwrap();
     assert!(index.matches("the cat", &none.terms).is_empty());
 }
