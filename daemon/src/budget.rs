@@ -333,6 +333,22 @@ pub fn passing<T>(work: impl FnOnce() -> T) -> T {
     CallBudget::within(shared, usize::MAX, Some(around)).run_blocking(work)
 }
 
+/// Runs two pieces of a call's work at once, the first on a thread of its own, both within the call's budget.
+pub fn at_once<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    let budget = current();
+    std::thread::scope(|scope| {
+        let one = scope.spawn(move || match budget {
+            Some(budget) => budget.run_blocking(one),
+            None => one(),
+        });
+        let other = other();
+        match one.join() {
+            Ok(one) => (one, other),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -404,6 +420,23 @@ mod tests {
             Ok(()),
             "work outside of a call has no budget"
         );
+    }
+
+    /// Both pieces of work reserve from the call, and a panic of one is the call's.
+    #[test]
+    fn work_at_once_shares_the_budget_of_its_call() {
+        let daemon = SharedBudget::of_daemon(8 * MIB, 4 * MIB);
+        let call = CallBudget::new(&daemon, usize::MAX);
+        let both = call.run_blocking(|| at_once(|| reserve(3 * MIB), || reserve(MIB)));
+        assert_eq!(both, (Ok(()), Ok(())));
+        assert_eq!(call.used(), 4 * MIB);
+        assert!(
+            call.run_blocking(|| at_once(|| reserve(1), || ()).0)
+                .is_err()
+        );
+        assert_eq!(at_once(|| reserve(usize::MAX), || 7), (Ok(()), 7));
+        let panics = std::panic::catch_unwind(|| at_once(|| panic!("damaged"), || 7));
+        assert!(panics.is_err());
     }
 
     /// Work ends when its caller has gone, or the daemon stops: also work on other threads.

@@ -173,6 +173,23 @@ pub struct MessageMeta {
     pub blobs: Vec<BlobHash>,
 }
 
+/// Who said a message: [`MessageMeta`] without what folding needs.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct MessageHead {
+    /// Message ID, unique in its session.
+    pub id: String,
+    /// Sender of the message.
+    pub sender: Sender,
+}
+
+/// What a message quotes: [`MessageRecorded`] without what it says.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct MessageQuotes {
+    /// Ranges of the content that were quoted from context packs, in bytes: start and end.
+    #[serde(default)]
+    pub quoted: Vec<(u32, u32)>,
+}
+
 /// A tool execution progressed: the caller's content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolRecorded {

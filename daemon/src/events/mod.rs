@@ -296,6 +296,8 @@ of_kind! {
     steps::ExtractorRegistered => ExtractorRegistered,
     steps::FieldMappingRegistered => FieldMappingRegistered,
     messages::MessageMeta => MessageRecorded,
+    messages::MessageHead => MessageRecorded,
+    messages::MessageQuotes => MessageRecorded,
     MessageRecorded => MessageRecorded,
     messages::ToolCallMeta => ToolRecorded,
     ToolRecorded => ToolRecorded,

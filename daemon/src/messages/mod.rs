@@ -9,8 +9,8 @@ mod view;
 use crate::sessions::WantedContent;
 
 pub use crate::events::messages::{
-    Kind, MessageEvent, MessageMeta, MessageRecorded, RememberedKind, Sender, Status, ToolCallMeta,
-    ToolRecorded, ToolUse,
+    Kind, MessageEvent, MessageHead, MessageMeta, MessageRecorded, RememberedKind, Sender, Status,
+    ToolCallMeta, ToolRecorded, ToolUse,
 };
 pub use read::{Execution, ExecutionKind, StoredMessage, at, executions, executions_of, read};
 pub use view::{

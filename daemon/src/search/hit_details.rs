@@ -15,12 +15,12 @@ use crate::clock::{Micros, format_time};
 use crate::documents::operations::{chunk_index, content::modified};
 use crate::documents::{self, Catalogue, DocumentEvent, Root};
 use crate::error::Refusal;
-use crate::events;
 use crate::events::messages::ToolRecorded;
 use crate::events::steps::{StepAssigned, StepRecorded};
 use crate::events::trust::Judgement;
+use crate::events::{self, KindDecoder as _};
 use crate::log::{Hash, LoggedEvent, Position};
-use crate::messages::{self, MessageEvent, Sender};
+use crate::messages::{self, MessageEvent, MessageHead, Sender};
 use crate::operation::Context;
 use crate::projects::FileVersion;
 use crate::sessions;
@@ -407,9 +407,10 @@ impl<'r> Reader<'r> {
         };
         match result.kind {
             Kind::Message => {
-                let Some(MessageEvent::Message(said)) = MessageEvent::of(event)? else {
+                if event.payload.is_none() || event.header.kind != MessageHead::KIND {
                     return Ok(false);
-                };
+                }
+                let said: MessageHead = events::meta(event)?;
                 result.id = piece(said.id);
                 result.title = sender(said.sender).to_owned();
                 result.origin = messages::origin(said.sender);

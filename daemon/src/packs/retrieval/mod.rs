@@ -15,6 +15,7 @@ use super::assembly::{Omission, PackInputs, Source};
 use super::view::working::{self, WorkingSet};
 use lored_recognise::TextSource;
 
+use crate::budget;
 use crate::clock::Micros;
 use crate::entities::{EntityRef, Mention, PossibleMention, SessionContext, recognised};
 use crate::error::Refusal;
@@ -129,11 +130,15 @@ pub fn message(
     let mut warnings = Vec::new();
     let named = of.named(message)?;
     let project = of.project()?;
-    let newest = history::of(of, message, limits.older_max())?;
     let question = candidates::question(message, &named, |entity| of.name_of(entity))?;
     let from = (of.cx, of.state, project.as_deref());
     let asked = (question.as_str(), message);
-    let found = search_hits::history(std::slice::from_ref(of), from, asked, limits)?;
+    // Each takes milliseconds, and neither needs the other.
+    let (newest, found) = budget::at_once(
+        || history::of(of, message, limits.older_max()),
+        || search_hits::history(std::slice::from_ref(of), from, asked, limits),
+    );
+    let (newest, found) = (newest?, found?);
     let topic = candidates::Topic::of(&newest.messages, &found);
     let entities = entities::of(of, &named, &topic, now)?;
     let values = values::named(of, message, &mut warnings)?;

@@ -11,7 +11,9 @@ use crate::budget;
 use crate::documents;
 use crate::error::Refusal;
 use crate::events;
-use crate::events::messages::{MessageEvent, MessageMeta, MessageRecorded, ToolRecorded};
+use crate::events::messages::{
+    MessageEvent, MessageHead, MessageQuotes, MessageRecorded, ToolRecorded,
+};
 use crate::events::packs::Item;
 use crate::events::steps::{StepAssigned, StepRecorded};
 use crate::log::Position;
@@ -158,7 +160,7 @@ impl FoundHistory {
         };
         let (source, who, text, is_kept) = match found.kind {
             Kind::Message => {
-                let (said, body): (MessageMeta, MessageRecorded) = events::both(found.event())?;
+                let (said, quotes): (MessageHead, MessageQuotes) = events::both(found.event())?;
                 let is_kept =
                     snapshot.is_none_or(|one| one.working.has_message(found.position, &said.id));
                 let source = source(Item::Message(said.id));
@@ -167,9 +169,10 @@ impl FoundHistory {
                     self.left_out.push(duplicate);
                     return Ok(false);
                 }
-                let text = match body.quoted.is_empty() {
+                let text = match quotes.quoted.is_empty() {
                     true => found.text,
                     false => {
+                        let body: MessageRecorded = events::body(found.event())?;
                         let content = budget::passing(|| body.content.read(&cx.blobs))?;
                         let new = quotations::without(&content, &body.quoted);
                         if !new.contains(found.text.trim()) {
