@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::durable::DurableKind;
 use crate::prompt::ScoredItem;
 use crate::text::concepts::Concept;
+use crate::text::marks::WordMarks;
 use crate::text::paths;
 use crate::text::vocabulary::Vocabulary;
 use crate::text::words::{Term, terms};
@@ -53,6 +54,8 @@ pub struct ItemText<'a> {
 pub struct Item {
     pub(crate) terms: Vec<Term>,
     pub(crate) context: Vec<Term>,
+    pub(crate) term_marks: WordMarks,
+    pub(crate) context_marks: WordMarks,
     pub(crate) kind: DurableKind,
     pub(crate) cue: f32,
     pub(crate) source: ItemSource,
@@ -82,8 +85,11 @@ impl Item {
         };
         let mut context = terms(context);
         context.truncate(24);
+        let terms = terms(item.text);
         Self {
-            terms: terms(item.text),
+            term_marks: WordMarks::of(&terms),
+            context_marks: WordMarks::of(&context),
+            terms,
             context,
             kind: item.kind,
             cue: if item.cue.is_finite() {

@@ -8,6 +8,7 @@ use crate::durable::CUE_COUNTS;
 use crate::items::{Item, ItemSource, Items, Quality, best_match};
 use crate::reproach::asks_for_reasons;
 use crate::text::language::{Language, language};
+use crate::text::marks::WordMarks;
 use crate::text::split::sentences;
 use crate::text::tokens::tokens;
 use crate::text::words::{EVERYDAY_RARITY, Term, terms};
@@ -77,7 +78,7 @@ pub struct PromptFeatures {
 /// A prompt prepared for matching.
 #[derive(Clone, Debug)]
 pub struct Query {
-    terms: Vec<(Term, f32)>,
+    terms: Vec<(Term, f32, WordMarks)>,
     weight: f32,
     /// What is taken off cosines.
     foreign: f32,
@@ -98,19 +99,20 @@ impl Query {
         } else {
             own.join("\n")
         };
-        let mut weighted: Vec<(Term, f32)> = terms(&text)
+        let mut weighted: Vec<(Term, f32, WordMarks)> = terms(&text)
             .into_iter()
             .map(|term| {
                 let weight = items.vocabulary().weight(&term);
-                (term, weight)
+                let marks = WordMarks::of([&term]);
+                (term, weight, marks)
             })
             .collect();
         weighted.sort_by(|one, other| other.1.total_cmp(&one.1));
         weighted.truncate(QUERY_WORDS_MAX);
-        let weight = weighted.iter().map(|(_, weight)| weight).sum();
+        let weight = weighted.iter().map(|(_, weight, _)| weight).sum();
         let content: f32 = weighted
             .iter()
-            .map(|(term, _)| term.rarity)
+            .map(|(term, ..)| term.rarity)
             .filter(|rarity| *rarity > EVERYDAY_RARITY)
             .sum();
         Self {
@@ -131,7 +133,7 @@ impl Query {
     pub fn is_empty(&self) -> bool {
         self.terms
             .iter()
-            .filter(|(term, _)| term.rarity > EVERYDAY_RARITY)
+            .filter(|(term, ..)| term.rarity > EVERYDAY_RARITY)
             .count()
             < 1
             || self.terms.len() < WORDS_MIN
@@ -142,10 +144,15 @@ impl Query {
     pub fn features(&self, item: &Item, items: &Items) -> PromptFeatures {
         let mut made = PromptFeatures::default();
         let mut matched = 0.0;
-        for (term, weight) in &self.terms {
-            let direct = best_match(term, &item.terms).map(|quality| (quality, quality.worth()));
+        for (term, weight, marks) in &self.terms {
+            let among = |others: &[Term], of_others: &WordMarks| {
+                let may = of_others.may_match(marks);
+                may.then(|| best_match(term, others)).flatten()
+            };
+            let direct = among(&item.terms, &item.term_marks);
+            let direct = direct.map(|quality| (quality, quality.worth()));
             let found = direct.or_else(|| {
-                best_match(term, &item.context)
+                among(&item.context, &item.context_marks)
                     .filter(|quality| !matches!(quality, Quality::Concept(_)))
                     .map(|quality| (quality, 0.4 * quality.worth()))
             });
@@ -290,6 +297,8 @@ pub struct Selection {
     /// The best score of all items that are not of the prompt's own turn, also of those that were shown before. For
     /// [`PastScores::push`].
     pub top: f32,
+    /// The same by words alone.
+    pub top_of_words: f32,
 }
 
 /// Returns the best cosine, and what is added to it if it stands out among those of all items.
@@ -345,8 +354,11 @@ pub fn select_for_prompt(
             let extra = outstanding.filter(|(best, _)| *best == cosine);
             cosine - query.foreign + extra.map_or(0.0, |(_, extra)| extra)
         });
-        let score = prompt_score(&query.features(item, items), item, cosine);
+        let features = query.features(item, items);
+        let score = prompt_score(&features, item, cosine);
         made.top = made.top.max(score);
+        let of_words = cosine.map_or(score, |_| prompt_score(&features, item, None));
+        made.top_of_words = made.top_of_words.max(of_words);
         if score >= threshold && !is_shown(index) {
             found.push(ScoredItem { index, score });
         }

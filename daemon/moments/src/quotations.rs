@@ -59,11 +59,7 @@ impl Quotations {
         for line in self.lines.iter_mut().filter(|line| line.command == command) {
             line.is_replaced = true;
         }
-        let telling = beginning(output, OUTPUT_BYTES_MAX)
-            .lines()
-            .map(str::trim)
-            .filter(|line| is_telling(line));
-        for text in telling.take(LINES_MAX) {
+        for text in quotable(output) {
             self.items.push(Item::new(&ItemText {
                 text,
                 context: command,
@@ -80,6 +76,18 @@ impl Quotations {
             });
         }
         first..self.lines.len()
+    }
+
+    /// Returns how many outputs can be quoted, of outputs whose newest is the first: the lines of older ones are not compared.
+    #[must_use]
+    pub fn newest_compared<'o>(outputs: impl Iterator<Item = &'o str>) -> usize {
+        let mut lines = 0;
+        let is_room = |output: &&str| {
+            let is_room = lines < KEPT_MAX;
+            lines += quotable(output).count();
+            is_room
+        };
+        outputs.take_while(is_room).count()
     }
 
     /// Whether the maximum number of lines is reached; then create a new collection.
@@ -167,6 +175,12 @@ impl Quotations {
         }
         None
     }
+}
+
+/// Returns the lines of an output that are kept.
+fn quotable(output: &str) -> impl Iterator<Item = &str> {
+    let lines = beginning(output, OUTPUT_BYTES_MAX).lines().map(str::trim);
+    lines.filter(|line| is_telling(line)).take(LINES_MAX)
 }
 
 /// Whether a line says a value of something.

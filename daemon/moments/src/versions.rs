@@ -155,16 +155,29 @@ impl Versions {
 
     /// Returns statements that stand and have a word in common with this one, in their order.
     fn candidates(&self, statement: &Statement) -> Vec<usize> {
-        let mut found: Vec<usize> = statement
+        // A bit for each statement: words have many statements in common.
+        let mut marks = vec![0_u64; self.entries.len().div_ceil(64)];
+        let of_words = statement
             .words()
             .filter_map(|word| self.by_word.get(&word))
-            .flat_map(|places| places.iter().rev().take(COMPARED_MAX))
-            .copied()
-            .filter(|place| self.is_current(*place))
-            .collect();
-        found.sort_unstable();
-        found.dedup();
-        found.drain(..found.len().saturating_sub(COMPARED_MAX));
+            .flat_map(|places| places.iter().rev().take(COMPARED_MAX));
+        for place in of_words {
+            if let Some(mark) = marks.get_mut(place / 64) {
+                *mark |= 1 << (place % 64);
+            }
+        }
+        let mut found = Vec::new();
+        for (at, mark) in marks.iter().enumerate().rev() {
+            let mut left = *mark;
+            while left != 0 && found.len() < COMPARED_MAX {
+                let bit = 63 - left.leading_zeros() as usize;
+                left &= !(1 << bit);
+                if self.is_current(at * 64 + bit) {
+                    found.push(at * 64 + bit);
+                }
+            }
+        }
+        found.reverse();
         found
     }
 

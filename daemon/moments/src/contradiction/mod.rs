@@ -8,8 +8,6 @@
 mod reading;
 mod roles;
 
-use rustc_hash::FxHashSet;
-
 use crate::text::beginning;
 use crate::text::tokens::tokens;
 use reading::{StatementReader, copula, without_lead, without_replaced};
@@ -58,6 +56,9 @@ struct Unit {
 #[derive(Clone, Debug, Default)]
 pub struct Statement {
     units: Vec<Unit>,
+    subject: WordSet,
+    scope: WordSet,
+    complement: WordSet,
     /// The main verb: a copula counts as one verb in all its forms.
     verb: Option<u64>,
     is_functional: bool,
@@ -69,6 +70,28 @@ pub struct Statement {
     replaced: Vec<Vec<u64>>,
 }
 
+/// The words of one part of a statement, ascending, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct WordSet(Box<[u64]>);
+
+impl WordSet {
+    fn of(units: &[Unit], place: PhrasePart) -> Self {
+        let units = units.iter().filter(|unit| unit.place == place);
+        let mut words: Vec<u64> = units.map(|unit| unit.hash).collect();
+        words.sort_unstable();
+        words.dedup();
+        Self(words.into())
+    }
+
+    fn has(&self, word: u64) -> bool {
+        self.0.binary_search(&word).is_ok()
+    }
+
+    fn is_within(&self, other: &Self) -> bool {
+        self.0.iter().all(|word| other.has(*word))
+    }
+}
+
 impl Statement {
     /// Prepares a text.
     #[must_use]
@@ -78,7 +101,15 @@ impl Statement {
         let (said, replaced) = without_replaced(&all);
         let mut statement = StatementReader::default().read(&said);
         statement.replaced = replaced;
-        statement
+        let words = |place| WordSet::of(&statement.units, place);
+        let (subject, scope) = (words(PhrasePart::Subject), words(PhrasePart::Scope));
+        let complement = words(PhrasePart::Complement);
+        Self {
+            subject,
+            scope,
+            complement,
+            ..statement
+        }
     }
 
     /// Returns how a later statement relates to this one; `None` if both may hold.
@@ -131,25 +162,18 @@ impl Statement {
         units.copied().collect()
     }
 
-    fn set(&self, place: PhrasePart) -> FxHashSet<u64> {
-        let units = self.units.iter().filter(|unit| unit.place == place);
-        units.map(|unit| unit.hash).collect()
-    }
-
     fn is_about_the_same(&self, later: &Self) -> bool {
-        self.set(PhrasePart::Subject) == later.set(PhrasePart::Subject)
-            && self.set(PhrasePart::Scope) == later.set(PhrasePart::Scope)
+        self.subject == later.subject && self.scope == later.scope
     }
 
     /// Whether a later statement ends this one: in all scopes, if it names none.
     fn is_ended_by(&self, later: &Self) -> bool {
-        let is_within = |place| later.set(place).is_subset(&self.set(place));
         !self.is_denied
             && self.verb == later.verb
-            && self.set(PhrasePart::Subject) == later.set(PhrasePart::Subject)
-            && !later.set(PhrasePart::Complement).is_empty()
-            && is_within(PhrasePart::Complement)
-            && is_within(PhrasePart::Scope)
+            && self.subject == later.subject
+            && later.complement != WordSet::default()
+            && later.complement.is_within(&self.complement)
+            && later.scope.is_within(&self.scope)
     }
 
     /// Whether only one of two differing things can be so.
@@ -192,21 +216,14 @@ impl Statement {
 
     /// Whether this statement asserts what a later one replaces.
     fn asserts(&self, gone: &[u64], later: &Self) -> bool {
-        let said: FxHashSet<u64> = self
-            .units
-            .iter()
-            .filter(|unit| unit.place == PhrasePart::Complement)
-            .map(|unit| unit.hash)
-            .collect();
         let others = self.units.iter().filter(|unit| !gone.contains(&unit.hash));
-        let others: FxHashSet<u64> = others.map(|unit| unit.hash).collect();
-        let is_shared = later.units.iter().any(|unit| others.contains(&unit.hash));
+        let is_shared = |unit: &Unit| later.units.iter().any(|one| one.hash == unit.hash);
         let is_same_verb = self.verb.is_some() && self.verb == later.verb;
         !gone.is_empty()
             && !self.is_denied
             && self.is_functional
-            && gone.iter().all(|word| said.contains(word))
-            && (is_shared || is_same_verb)
+            && gone.iter().all(|word| self.complement.has(*word))
+            && (is_same_verb || others.into_iter().any(is_shared))
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod concepts;
 pub mod language;
 pub mod list;
+pub mod marks;
 pub mod paths;
 pub mod split;
 pub mod tokens;

@@ -21,6 +21,8 @@ use crate::sessions::SessionRow;
 
 /// Standing rules that are listed.
 const RULES_MAX: usize = 20;
+/// Rules whose versions are compared for these: what was asked to be remembered, then the newest.
+const RULES_COMPARED_MAX: usize = 500;
 /// Files that are named as edited.
 const FILES_MAX: usize = 6;
 /// Commands that are named as done.
@@ -86,9 +88,11 @@ pub(super) fn write(
     let remembered =
         remembered.filter(|one| one.known.at > since && !shown.has_said(&one.session, &one.known));
     rules.extend(remembered.map(|one| (one.known.clone(), one.session.clone())));
-    let mut rules = current(rules);
     let is_remembered =
         |one: &KnownSentence| one.is_remembered || one.sentence.kind == DurableKind::Remember;
+    rules.sort_by_key(|(one, _)| std::cmp::Reverse((is_remembered(one), one.at)));
+    rules.truncate(RULES_COMPARED_MAX);
+    let mut rules = current(rules);
     rules.sort_by_key(|one| std::cmp::Reverse((is_remembered(&one.known), one.known.at)));
     let mut said = BTreeSet::new();
     rules.retain(|one| said.insert(one.known.sentence.text.to_lowercase()));

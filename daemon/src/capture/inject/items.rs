@@ -97,7 +97,7 @@ pub(super) fn for_prompt(
         (&[], &selection, &changes),
         budget,
     );
-    knowledge.answered(prompt, turn, selection.top, vector.is_some());
+    knowledge.answered(prompt, turn, &selection, vector.is_some());
     draft
 }
 

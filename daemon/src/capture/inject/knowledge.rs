@@ -235,15 +235,17 @@ impl Knowledge {
         select_for_prompt(text, &self.items, turn, &past, is_shown, &cosine)
     }
 
-    /// Notes the best score of a prompt that was answered.
-    pub(super) fn answered(&mut self, prompt: &str, turn: u64, top: f32, has_vector: bool) {
+    /// Notes the best scores of a prompt that was answered.
+    pub(super) fn answered(
+        &mut self,
+        prompt: &str,
+        turn: u64,
+        answer: &Selection,
+        has_vector: bool,
+    ) {
         self.items.count_prompt(prompt);
-        if has_vector {
-            let words = self.top(prompt, turn, None);
-            self.note(prompt, turn, words, Some(top));
-        } else {
-            self.note(prompt, turn, top, None);
-        }
+        let meaning = has_vector.then_some(answer.top);
+        self.note(prompt, turn, answer.top_of_words, meaning);
     }
 
     /// Whether prompts are compared with vectors: those of items and of earlier prompts were made.

@@ -67,6 +67,10 @@ impl PrintedLines {
             }
         }
         new.sort_by_key(|(by, _)| by.position);
+        // What is read at once must not fill the collection, or each prompt would read all of it again.
+        let outputs = new.iter().rev().map(|(_, call)| call.outcome.as_str());
+        let compared = Quotations::newest_compared(outputs);
+        new.drain(..new.len() - compared);
         for (by, call) in new {
             let command = call.command.unwrap_or_default();
             let lines = self.quotations.push(&command, &call.outcome);
