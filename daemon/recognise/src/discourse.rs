@@ -133,7 +133,7 @@ impl MentionedKind {
 }
 
 /// A noun, to be compared with entities.
-pub(super) struct Noun<'n> {
+pub(super) struct ComparedNoun<'n> {
     single: Cow<'n, str>,
     /// The kind that the packs know it for.
     word: Option<&'n KindWord>,
@@ -429,13 +429,13 @@ impl<'a> Discourse<'a> {
     }
 
     /// Prepares a noun for comparisons with the entities that are mentioned so far.
-    pub(super) fn noun<'n>(&self, noun: &'n str) -> Noun<'n>
+    pub(super) fn noun<'n>(&self, noun: &'n str) -> ComparedNoun<'n>
     where
         'a: 'n,
     {
         let single = singular(noun);
         let kinds = self.kinds.iter();
-        Noun {
+        ComparedNoun {
             word: self.packs.kind_words.get(noun),
             own: kinds.map(|kind| kind.is_called(&single)).collect(),
             single,
@@ -443,7 +443,7 @@ impl<'a> Discourse<'a> {
     }
 
     /// Returns how well a noun fits an entity: 2 if its role is confirmed, 1 if only its kind fits.
-    pub(super) fn fits(&self, referent: &Referent<'_>, noun: &Noun<'_>) -> u8 {
+    pub(super) fn fits(&self, referent: &Referent<'_>, noun: &ComparedNoun<'_>) -> u8 {
         let kind = &*referent.mention.kind;
         let single = &*noun.single;
         if single.contains(' ') && single.split(' ').all(|part| referent.words.contains(&part)) {

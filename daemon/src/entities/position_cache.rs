@@ -69,6 +69,7 @@ impl<K: Clone + Eq + Hash, V: ?Sized> PositionCache<K, V> {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -94,3 +94,33 @@ async fn the_notes_stand_in_the_brief_with_their_file_once() {
         .await;
     assert_eq!(again["output"], "", "{again}");
 }
+
+/// The versions of some hundred rules are compared, those that a brief could list: it has to be there within 100 ms.
+#[tokio::test]
+async fn of_many_rules_what_was_asked_for_and_the_newest_are_told() {
+    let memory = Fixture::new();
+    let dir = memory.project();
+    let fact = "The staging database is restored at 02:00 every night.";
+    let caller = memory.caller(&dir, "terminal:7").await;
+    let remembered = memory.called(caller, "remember", json!({"text": fact}));
+    remembered.await.unwrap();
+    for prompt in 0..15_i64 {
+        let rules = (0..40).map(|rule| prompt * 40 + rule);
+        let rules: String = rules
+            .map(|rule| format!("We decided that module {rule} keeps its rows in table t{rule}. "))
+            .collect();
+        let session = format!("decides-{}", prompt / 5);
+        let report = json!({
+            "session_id": session, "cwd": dir, "hook_event_name": "UserPromptSubmit",
+            "prompt": rules, "prompt_id": prompt.to_string(),
+        });
+        let at = AT + (prompt + 1) * 1_000;
+        let args = json!({"host": "claude-code", "payload": report.to_string(), "received_at": at});
+        memory.call(None, "record_hook", args).await;
+    }
+    let text = memory.starts(&dir, "starts").await;
+    assert!(text.contains(fact), "{text}");
+    // The newest message, in its order.
+    assert!(text.contains("module 560 keeps"), "{text}");
+    assert!(!text.contains("module 99 keeps"), "{text}");
+}

@@ -24,6 +24,9 @@ async fn kept_texts_are_those_of_the_rows_in_forks_and_after_a_forgetting() {
         let args = json!({"session": session, "sender": "user", "content": text});
         call(&cx, "record_message", args).await;
     };
+    for session in ["first", "second"] {
+        call(&cx, "create_session", json!({"session": session})).await;
+    }
     // More than references reach back to.
     for number in 0..70 {
         say("first", number).await;

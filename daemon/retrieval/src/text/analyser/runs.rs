@@ -14,6 +14,7 @@ pub enum TextSpan {
 }
 
 /// The class of each ASCII character.
+#[expect(clippy::indexing_slicing, reason = "the compiler evaluates it")]
 static ASCII: [CharClass; 128] = {
     let mut classes = [CharClass::Other; 128];
     let mut at = 0;
