@@ -333,18 +333,21 @@ pub fn passing<T>(work: impl FnOnce() -> T) -> T {
     CallBudget::within(shared, usize::MAX, Some(around)).run_blocking(work)
 }
 
-/// Runs two pieces of a call's work at once, the first on a thread of its own, both within the call's budget.
-pub fn at_once<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+/// Runs two pieces of a call's work at once, the first on a thread of its own, both within the call's budget. If the system
+/// gives no thread, they run in sequence.
+pub fn at_once<A: Send, B>(one: impl Fn() -> A + Send + Sync, other: impl FnOnce() -> B) -> (A, B) {
     let budget = current();
     std::thread::scope(|scope| {
-        let one = scope.spawn(move || match budget {
-            Some(budget) => budget.run_blocking(one),
+        let beside = || match &budget {
+            Some(budget) => budget.run_blocking(&one),
             None => one(),
-        });
+        };
+        let spawned = std::thread::Builder::new().spawn_scoped(scope, beside);
         let other = other();
-        match one.join() {
-            Ok(one) => (one, other),
-            Err(panic) => std::panic::resume_unwind(panic),
+        match spawned.map(|thread| thread.join()) {
+            Ok(Ok(one)) => (one, other),
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => (one(), other),
         }
     })
 }

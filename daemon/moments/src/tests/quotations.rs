@@ -94,3 +94,24 @@ fn figures_of_quotes_at_failures() {
     needing.report("quotations at failures: the name that was meant", 0.8);
     others.report("quotations at failures: silent for others", 0.95);
 }
+
+/// As many outputs as are compared do not fill a collection, so that it lasts.
+#[test]
+fn the_newest_outputs_are_compared_and_the_others_need_not_be_read() {
+    let outputs: Vec<String> = (0..100)
+        .map(|output| {
+            let lines =
+                (0..40).map(|line| format!("service-{output}-{line} listens on port {line}"));
+            lines.collect::<Vec<_>>().join("\n")
+        })
+        .collect();
+    let newest = || outputs.iter().map(String::as_str);
+    let compared = Quotations::newest_compared(newest());
+    assert_eq!(compared, 25);
+    assert_eq!(Quotations::newest_compared(newest().take(3)), 3);
+    let mut quotations = Quotations::default();
+    for (at, output) in newest().take(compared).enumerate() {
+        quotations.push(&format!("list {at}"), output);
+    }
+    assert!(!quotations.is_full());
+}
