@@ -474,7 +474,7 @@ fn messages(setup: &Setup, corpus: &Corpus) {
         daemon.stop();
     }
     println!(
-        "{title}: {count} of 280 bytes, indexed anew with text and first-tier vectors, found after {:.2} s",
+        "{title}: {count} of 280 bytes, indexed again with text and first-tier vectors, found after {:.2} s",
         median(found)
     );
 }

@@ -166,7 +166,7 @@ fn characters_of_ordinary_texts_are_not_hidden() {
     }
 }
 
-/// Nobody writes a text in these by accident, so two words of orders are enough; without orders they are as they should be.
+/// No text is written in these by accident, so two words of orders are enough; without orders they are as they should be.
 #[test]
 fn orders_in_odd_alphabets_are_encoded() {
     let codes = |text: &str| -> String {
