@@ -23,10 +23,12 @@ pub use crate::events::entities::{
 pub use feature::Entities;
 pub use recognition::{MENTIONS_MAX, MergedMatches, Recognition, SessionContext, recognised};
 pub use top_entities::{ScoredEntity, most_relevant, sort, surpasses};
+#[cfg(test)]
+pub use view::recent;
 pub use view::{
     DataRow, EntityEntry, EntityRow, FoldedText, MentionRow, NameOwner, RELATED_AMONG_MAX, Related,
     SPACE, apply, apply_mentions, count, forget, get, kinds, known_since, mentions_of, names,
-    note_searched, ranked, recent, related, roots, walk,
+    note_searched, ranked, related, roots, walk,
 };
 
 /// Asks for a session with entities.

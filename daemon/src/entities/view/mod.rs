@@ -38,7 +38,9 @@ pub use entity::{DataRow, EntityRow, MentionRow, get, get_alone, mentions_of};
 pub use lists::{EntityEntry, count, kinds, ranked, walk};
 pub use merges::{Merges, roots};
 pub use names::{NameOwner, known_since, names};
-pub use recent::{FoldedText, most_recent, recent, recent_since};
+#[cfg(test)]
+pub use recent::recent;
+pub use recent::{FoldedText, most_recent, recent_since};
 pub use relations::{Related, related};
 pub use searched::searched;
 

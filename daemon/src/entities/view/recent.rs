@@ -97,7 +97,9 @@ struct TextRow {
     last: Vec<NamedEntity>,
 }
 
-/// Returns the recent texts of a session, the latest first; a fork continues those of its parent before the fork.
+/// Returns the recent texts of a session as the rows have them, the latest first; a fork continues those of its parent before
+/// the fork.
+#[cfg(test)]
 pub fn recent(rows: &dyn Rows, lines: &[Line]) -> Result<Vec<Arc<PastText>>, Error> {
     let texts = lines
         .iter()
